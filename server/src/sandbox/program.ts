@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
 import { Failure } from '../lib/failure.ts';
@@ -115,6 +116,64 @@ function closed(child: ChildProcess): Promise<{ code: number | null; signal: Nod
     );
     child.once('close', (code, signal) => resolve({ code, signal }));
   });
+}
+
+/** A program that stays: a listener that serves one request after another. */
+export interface StartedProgram {
+  /** False once it has ended, or when it could not be started. */
+  running(): boolean;
+  /** The last of what it said on standard error: for the log. */
+  stderrTail(): string;
+  /** Kills it with everything in its process group; settles when it is gone. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a program that outlives the call, in its own process group. It does not keep this process alive, and it is
+ * killed when this process exits; when the process is killed instead, the sandbox around it takes the program along.
+ * A program that cannot be started shows as one that is not running.
+ */
+export function startProgram(
+  program: string,
+  args: readonly string[],
+  options: Pick<ProgramOptions, 'cwd' | 'env'> = {},
+): StartedProgram {
+  const child = spawn(program, args, {
+    cwd: options.cwd,
+    env: engineEnvironment(options.env),
+    stdio: ['ignore', 'ignore', 'pipe'],
+    detached: true,
+  });
+  let running = true;
+  let stderrTail = '';
+  const kill = () => killGroup(child);
+  const ended = new Promise<void>((resolve) => {
+    const end = () => {
+      running = false;
+      process.off('exit', kill);
+      resolve();
+    };
+    child.once('error', (cause) => {
+      stderrTail += String(cause);
+      end();
+    });
+    child.once('exit', end);
+  });
+  process.once('exit', kill);
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderrTail = (stderrTail + text).slice(-tailLength);
+  });
+  child.unref();
+  (child.stderr as Socket).unref();
+  return {
+    running: () => running,
+    stderrTail: () => stderrTail,
+    async stop() {
+      child.ref(); // Whoever waits for the end must see it.
+      kill();
+      await ended;
+    },
+  };
 }
 
 /** Kills a child that leads its own process group, and everything in that group. */

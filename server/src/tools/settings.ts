@@ -222,8 +222,28 @@ export function json<T extends Json>(
   });
 }
 
-export function isSecret(target: Field<unknown>): boolean {
-  return target.schema['writeOnly'] === true;
+/** A stored form, one text a field, as `parseSettings` reads it. */
+export function toForm(fields: Readonly<Record<string, string>>): Map<string, string[]> {
+  return new Map(Object.entries(fields).map(([name, value]) => [name, [value]]));
+}
+
+/**
+ * What a run shows of its settings: every value that is in force, structured ones as they were sent, and no passwords.
+ */
+export function shownSettings<F extends Fields>(
+  fields: F,
+  values: Values<F>,
+  form: ReadonlyMap<string, readonly string[]>,
+): Record<string, unknown> {
+  const shown: Record<string, unknown> = {};
+  for (const [name, { schema }] of Object.entries(fields)) {
+    if (schema['writeOnly'] === true) continue;
+    const value: unknown = values[name as keyof F];
+    const sent = form.get(name)?.find((text) => text !== '');
+    const visible = typeof value === 'object' ? sent : value;
+    if (visible !== undefined) shown[name] = visible;
+  }
+  return shown;
 }
 
 /** The JSON Schema of a whole form. */

@@ -1,0 +1,280 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { createAccounts, type Accounts } from './accounts/accounts.ts';
+import { createLimits } from './accounts/limits.ts';
+import { createTokens, type Tokens } from './accounts/tokens.ts';
+import type { Config } from './config.ts';
+import { listen, openDatabase, type Database } from './db/database.ts';
+import { openQueue, type Queue } from './db/queue.ts';
+import { examineEngines } from './engines/examine.ts';
+import { createDiskStore } from './files/disk.ts';
+import type { FileStore } from './files/store.ts';
+import { createApp, apiPrefix } from './http/app.ts';
+import type { Edge, Health } from './http/edge.ts';
+import { systemClock, type Clock } from './lib/clock.ts';
+import type { Log } from './lib/log.ts';
+import { isOutage } from './lib/outage.ts';
+import { createReleasers, type Releasers } from './lib/releasers.ts';
+import { channels, createRunEvents } from './runs/events.ts';
+import { freeKey, reserveKey } from './runs/idempotency.ts';
+import { createLinkSigner, type Links, type LinkSigner } from './runs/links.ts';
+import { collectMetrics } from './runs/metrics.ts';
+import { createRetention, startRetention } from './runs/retention.ts';
+import { createRuns, type Runs } from './runs/runs.ts';
+import { createWorkers, type Workers } from './runs/workers.ts';
+import { createSandbox, type Sandbox } from './sandbox/sandbox.ts';
+import type { Capabilities } from './tools/offer.ts';
+import { allEngines, findTool, tools } from './tools/registry.ts';
+import { startDeliveries } from './webhooks/deliver.ts';
+import { createAddressGuard } from './webhooks/guard.ts';
+import { createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
+import { createHostPool } from './worker/hosts.ts';
+import { startWorker } from './worker/worker.ts';
+
+/** What both the API and a worker stand on. */
+export interface Core {
+  config: Config;
+  clock: Clock;
+  log: Log;
+  releasers: Releasers;
+  database: Database;
+  queue: Queue;
+  store: FileStore;
+  signer: LinkSigner;
+  webhooks: Webhooks;
+  runs: Runs;
+  workers: Workers;
+}
+
+/** Accounts and tokens alone: all that the administrative commands need. */
+export interface Registry {
+  accounts: Accounts;
+  tokens: Tokens;
+  release(): Promise<void>;
+}
+
+export async function openRegistry(config: Config, log: Log): Promise<Registry> {
+  await mkdir(config.dataDirectory, { recursive: true, mode: 0o700 });
+  const database = await openDatabase(config, log);
+  return {
+    accounts: createAccounts({ db: database.db, clock: systemClock, plans: config.plans }),
+    tokens: createTokens({ db: database.db, clock: systemClock }),
+    release: () => database.close(),
+  };
+}
+
+export async function openCore(config: Config, log: Log, options: { worker: boolean }): Promise<Core> {
+  const clock = systemClock;
+  const releasers = createReleasers((error) => log.error({ err: error }, 'stopping'));
+  await mkdir(config.dataDirectory, { recursive: true, mode: 0o700 });
+  try {
+    const database = await openDatabase(config, log);
+    releasers.add(() => database.close());
+    const queue = await openQueue(database, { maintain: options.worker }, log);
+    releasers.add(() => queue.stop({ graceful: false }));
+    const { db } = database;
+    const store = createDiskStore({ root: join(config.dataDirectory, 'files') });
+    const signer = createLinkSigner(await ownKey(database, 'download-links'), clock);
+    const guard = createAddressGuard({ allow: config.webhookAllow });
+    const webhooks = createWebhooks({ db, queue, guard, clock });
+    const ownLinks = () => signer.links(ownBaseUrl(config));
+    const concurrency = Object.fromEntries(
+      Object.entries(config.plans).map(([name, plan]) => [name, plan.concurrentRuns]),
+    );
+    const { cancelWindowSeconds, retentionHours } = config;
+    const runs = createRuns({
+      db,
+      queue,
+      store,
+      webhooks,
+      clock,
+      cancelWindowSeconds,
+      retentionHours,
+      concurrency,
+      ownLinks,
+    });
+    const workers = createWorkers(db);
+    return { config, clock, log, releasers, database, queue, store, signer, webhooks, runs, workers };
+  } catch (error) {
+    await releasers.releaseAll();
+    throw error;
+  }
+}
+
+/** A key of our own, made once and kept in the database so that every node has the same. */
+async function ownKey({ db }: Database, name: string): Promise<Buffer> {
+  await db
+    .insertInto('secrets')
+    .values({ name, value: randomBytes(32) })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  const { value } = await db.selectFrom('secrets').select('value').where('name', '=', name).executeTakeFirstOrThrow();
+  return value;
+}
+
+/** The address for what is told without a request. */
+function ownBaseUrl(config: Config): string {
+  if (config.publicUrl !== undefined) return config.publicUrl + apiPrefix;
+  const everywhere = config.host === '0.0.0.0' || config.host === '::';
+  return `http://${everywhere ? hostname() : config.host}:${config.port}${apiPrefix}`;
+}
+
+const hostShape = /^[A-Za-z0-9.-]{1,253}(:\d{1,5})?$|^\[[0-9a-fA-F:.]{2,45}\](:\d{1,5})?$/;
+
+function linksFor(core: Core, request: FastifyRequest): Links {
+  const { publicUrl } = core.config;
+  const host = request.host;
+  if (publicUrl !== undefined || !hostShape.test(host)) return core.signer.links(ownBaseUrl(core.config));
+  return core.signer.links(`${request.protocol}://${host}${apiPrefix}`);
+}
+
+/** The API, not yet listening. */
+export async function composeApi(core: Core): Promise<FastifyInstance> {
+  const { config, clock, log, releasers, database, store, signer, webhooks, runs, workers } = core;
+  const events = createRunEvents();
+  const listener = listen(
+    database,
+    {
+      channels: [channels.run],
+      onMessage: (_channel, id) => events.publish(id),
+      onConnect: async () => events.publishAll(),
+    },
+    log,
+  );
+  releasers.add(() => listener.close());
+  await listener.ready;
+  if (database.embedded) {
+    // Ours alone, and no upload has begun: whatever no record knows, a crash has left.
+    await createRetention({ db: database.db, queue: core.queue, store, clock, log }).removeStrayFiles(clock.now());
+    await database.db.deleteFrom('idempotency_keys').where('response', 'is', null).execute();
+  }
+  const capabilities = createCapabilities(workers);
+  const edge: Edge = {
+    runs,
+    events,
+    idempotency: {
+      reserve: (accountId, key) => reserveKey(database.db, accountId, key),
+      free: (accountId, key) => freeKey(database.db, accountId, key),
+    },
+    webhooks,
+    tokens: createTokens({ db: database.db, clock }),
+    limits: createLimits({ pool: database.pool, shared: !database.embedded }),
+    plans: config.plans,
+    store,
+    signer,
+    tools,
+    findTool,
+    capabilities,
+    linksFor: (request) => linksFor(core, request),
+    isOutage,
+    reserveBytes: config.reserveBytes,
+    health: () => examineHealth(core),
+    metrics: () => collectMetrics(database.db),
+    metricsToken: config.metricsToken,
+    trustProxy: config.trustProxy,
+    clock,
+    log,
+  };
+  const app = await createApp(edge);
+  releasers.add(() => app.close());
+  return app;
+}
+
+/** How long an answer about the workers is used, in milliseconds: installing an engine shows within seconds. */
+const capabilitiesAgeMs = 2000;
+
+/** What every worker can do: a run may be claimed by any of them. */
+function createCapabilities(workers: Workers): () => Promise<Capabilities> {
+  let known: Promise<Capabilities> | undefined;
+  const read = async (): Promise<Capabilities> => {
+    const reports = await workers.reports();
+    const [first, ...others] = reports.map(({ engines }) => Object.keys(engines));
+    const engines = (first ?? []).filter((id) => others.every((other) => other.includes(id)));
+    const sandboxed = reports.length > 0 && reports.every(({ sandbox }) => sandbox !== 'none');
+    return { engines: new Set(engines), sandboxed, known: reports.length > 0 };
+  };
+  return () => {
+    if (known === undefined) {
+      known = read();
+      const forget = () => (known = undefined);
+      known.then(() => setTimeout(forget, capabilitiesAgeMs).unref(), forget);
+    }
+    return known;
+  };
+}
+
+async function examineHealth(core: Core): Promise<Health> {
+  const word = async (check: Promise<unknown>, otherwise: string) => check.then(() => 'ok').catch(() => otherwise);
+  const anyWorker = core.workers.alive().then((alive) => {
+    if (alive.length === 0) throw new Error('no worker');
+  });
+  const [database, storage, worker] = await Promise.all([
+    word(core.database.pool.query('select 1'), 'cannot be reached'),
+    word(core.store.check(), 'cannot be written'),
+    word(anyWorker, 'none is connected'),
+  ]);
+  const levels = await core.workers.reports().then(
+    (reports) => [...new Set(reports.map(({ sandbox }) => sandbox))],
+    () => [],
+  );
+  const checks = { database, storage, worker };
+  return {
+    ready: Object.values(checks).every((text) => text === 'ok'),
+    checks,
+    sandbox: levels.join(', ') || 'unknown',
+  };
+}
+
+/** Everything that executes runs, delivers webhooks and cleans up. */
+export async function composeWorker(core: Core): Promise<{ sandbox: Sandbox; engines: Record<string, string> }> {
+  const { config, clock, log, releasers, database, queue, store, runs, workers } = core;
+  const sandbox = await createSandbox({ policy: config.sandbox, hiddenDirectory: config.dataDirectory });
+  const engines = await examineEngines(allEngines());
+  const guard = createAddressGuard({ allow: config.webhookAllow });
+  const freshen = (payload: Record<string, unknown>) => freshenLinks(payload, core);
+  const deliveries = startDeliveries({ db: database.db, queue, guard, clock, log, freshen });
+  releasers.add(() => deliveries.stop());
+  const retention = await startRetention({ db: database.db, queue, store, clock, log });
+  releasers.add(() => retention.stop());
+  const worker = await startWorker({
+    runs,
+    workers,
+    database,
+    store,
+    createHosts: (workDirectory) =>
+      createHostPool({
+        sandbox,
+        limits: {
+          memoryBytes: config.runMemoryBytes,
+          fileBytes: config.runFileBytes,
+          openFiles: 1024,
+          processes: 512,
+          temporaryBytes: config.runMemoryBytes,
+        },
+        workDirectory,
+        maxIdle: config.slots,
+        isolation: config.isolation,
+        clock,
+        log,
+      }),
+    workRoot: join(config.dataDirectory, 'work'),
+    findTool,
+    examine: async () => ({ sandbox: sandbox.level, engines: await examineEngines(allEngines()) }),
+    slots: config.slots,
+    clock,
+    log,
+  });
+  releasers.add(() => worker.stop(config.drainSeconds));
+  return { sandbox, engines };
+}
+
+/** A delivery may be tried hours after the run: its download addresses are signed anew. */
+function freshenLinks(payload: Record<string, unknown>, core: Core): Record<string, unknown> {
+  const run = payload['data'] as { id?: string; outputs?: { filename: string; url: string }[] } | undefined;
+  if (run?.outputs === undefined || run.id === undefined) return payload;
+  const outputs = run.outputs.map((output) => ({ ...output, url: core.signer.renew(output.url) }));
+  return { ...payload, data: { ...run, outputs } };
+}

@@ -1,0 +1,124 @@
+import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
+import { Client, Pool, type ClientConfig, types } from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../lib/log.ts';
+import { startEmbeddedPostgres } from './embedded.ts';
+import { migrate } from './migrate.ts';
+import type { Schema } from './schema.ts';
+
+export type Db = Kysely<Schema>;
+export type Tx = Transaction<Schema>;
+
+export interface Database {
+  db: Db;
+  pool: Pool;
+  /** True when the database belongs to this data directory alone. */
+  embedded: boolean;
+  /** A connection of its own, for LISTEN and session locks. */
+  connect(): Promise<Client>;
+  close(): Promise<void>;
+}
+
+/** A day (`2026-11-21`) stays text: a Date would be moved by the process's time zone. */
+types.setTypeParser(types.builtins.DATE, (value) => value);
+
+/**
+ * Connects to `DATABASE_URL`, or to the embedded PostgreSQL of the data directory, which is started when nobody runs it.
+ * The schema is brought up to date first.
+ */
+export async function openDatabase(
+  options: { databaseUrl: string | undefined; dataDirectory: string },
+  log: Log,
+): Promise<Database> {
+  const embedded =
+    options.databaseUrl === undefined ? await startEmbeddedPostgres(options.dataDirectory, log) : undefined;
+  const connection: ClientConfig = embedded?.connection ?? { connectionString: options.databaseUrl };
+  const pool = new Pool({
+    ...connection,
+    max: 20,
+    connectionTimeoutMillis: 5000,
+    // The client's limit: statement_timeout does not help when the server cannot be reached.
+    query_timeout: 30_000,
+    application_name: 'millrun',
+  });
+  // Without a listener a connection that is reset while idle ends the process.
+  pool.on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
+  try {
+    const applied = await migrate(pool);
+    if (applied.length > 0) log.info({ applied }, 'database migrated');
+  } catch (error) {
+    await pool.end();
+    await embedded?.stop();
+    throw error;
+  }
+  return {
+    db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) }),
+    pool,
+    embedded: embedded !== undefined,
+    async connect() {
+      const client = new Client({ ...connection, keepAlive: true, connectionTimeoutMillis: 5000 });
+      client.on('error', () => undefined); // Its owner listens for 'end'.
+      await client.connect();
+      return client;
+    },
+    async close() {
+      await pool.end();
+      await embedded?.stop();
+    },
+  };
+}
+
+/** Sends a message to every process when (and only when) the transaction commits. */
+export async function notify(tx: Tx | Db, channel: string, payload: string): Promise<void> {
+  await sql`select pg_notify(${channel}, ${payload})`.execute(tx);
+}
+
+export interface Listener {
+  close(): Promise<void>;
+}
+
+/**
+ * LISTEN on a connection of its own that is opened again when it is lost. `onConnect` runs on each new connection before
+ * anything is delivered: whoever keeps state must look again, because messages of the gap are gone.
+ */
+export function listen(
+  database: Database,
+  options: {
+    channels: readonly string[];
+    onMessage(channel: string, payload: string): void;
+    onConnect?(client: Client): Promise<void>;
+    onLost?(): void;
+  },
+  log: Log,
+): Listener & { ready: Promise<void> } {
+  let client: Client | undefined;
+  let closed = false;
+  const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>();
+  const connectOnce = async () => {
+    client = await database.connect();
+    const ended = new Promise<void>((resolve) => client?.once('end', () => resolve()));
+    client.on('notification', ({ channel, payload }) => options.onMessage(channel, payload ?? ''));
+    for (const channel of options.channels) await client.query(`listen ${channel}`);
+    await options.onConnect?.(client);
+    becomeReady();
+    await ended;
+  };
+  const keepUp = async () => {
+    while (!closed) {
+      await connectOnce().catch((error: unknown) => log.debug({ err: error }, 'the listening connection failed'));
+      if (closed) return;
+      options.onLost?.();
+      await sleep(200);
+    }
+  };
+  const running = keepUp();
+  return {
+    ready,
+    async close() {
+      closed = true;
+      becomeReady();
+      await client?.end().catch(() => undefined);
+      await running;
+    },
+  };
+}

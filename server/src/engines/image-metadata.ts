@@ -1,0 +1,140 @@
+import { crc32 } from 'node:zlib';
+import type { FileTypeId } from '../lib/media-types.ts';
+
+/**
+ * Takes out of an image file what says where, when and by whom it was made, without touching the pixels: the colour
+ * profile and the orientation stay, because a viewer needs them to show the same picture. Never grows.
+ *
+ * @returns the shorter file; the same bytes for a format it does not know or a file it cannot follow.
+ */
+export function stripMetadata(file: Buffer, type: FileTypeId, facts: ImageMetadata = {}): Buffer {
+  const stripped = stripper(type)(file, facts);
+  return stripped.length <= file.length ? stripped : file;
+}
+
+/** The header facts of an image that is stripped. */
+export interface ImageMetadata {
+  orientation?: number | undefined;
+  exif?: Buffer | undefined;
+  xmp?: Buffer | undefined;
+}
+
+type Stripper = (file: Buffer, facts: ImageMetadata) => Buffer;
+
+function stripper(type: FileTypeId): Stripper {
+  if (type === 'jpeg') return stripJpeg;
+  if (type === 'png') return stripPng;
+  if (type === 'webp') return stripWebp;
+  if (type === 'avif' || type === 'heic') return blankMetadata;
+  return (file) => file;
+}
+
+const jpegMarker = { startOfScan: 0xda, comment: 0xfe, app0: 0xe0, app1: 0xe1, app2: 0xe2, app14: 0xee, app15: 0xef };
+
+/** Keeps JFIF, the colour profile, Adobe's colour transform, and a new EXIF block with nothing but the orientation. */
+function stripJpeg(file: Buffer, { orientation = 1 }: ImageMetadata): Buffer {
+  const kept: Buffer[] = [file.subarray(0, 2)];
+  if (orientation > 1) kept.push(orientationSegment(orientation));
+  for (let at = 2; at + 4 <= file.length;) {
+    if (file[at] !== 0xff) return file;
+    const marker = file.readUInt8(at + 1);
+    if (marker === 0xff) {
+      at++; // Padding before a marker.
+      continue;
+    }
+    if (marker === jpegMarker.startOfScan) return Buffer.concat([...kept, file.subarray(at)]);
+    const end = at + 2 + file.readUInt16BE(at + 2);
+    if (keepsSegment(marker, file.subarray(at + 4, end))) kept.push(file.subarray(at, end));
+    at = end;
+  }
+  return file;
+}
+
+function keepsSegment(marker: number, content: Buffer): boolean {
+  if (marker === jpegMarker.comment) return false;
+  if (marker < jpegMarker.app0 || marker > jpegMarker.app15) return true;
+  if (marker === jpegMarker.app2) return content.toString('latin1', 0, 11) === 'ICC_PROFILE';
+  return marker === jpegMarker.app0 || marker === jpegMarker.app14;
+}
+
+function orientationSegment(orientation: number): Buffer {
+  const exif = Buffer.concat([Buffer.from('Exif\0\0', 'latin1'), orientationExif(orientation)]);
+  const head = Buffer.from([0xff, jpegMarker.app1, 0, 0]);
+  head.writeUInt16BE(exif.length + 2, 2);
+  return Buffer.concat([head, exif]);
+}
+
+/** The smallest EXIF block: one directory with one tag, 0x0112. */
+function orientationExif(orientation: number): Buffer {
+  const exif = Buffer.alloc(26);
+  exif.write('MM\0*', 0, 'latin1');
+  exif.writeUInt32BE(8, 4);
+  exif.writeUInt16BE(1, 8);
+  exif.writeUInt16BE(0x0112, 10);
+  exif.writeUInt16BE(3, 12);
+  exif.writeUInt32BE(1, 14);
+  exif.writeUInt16BE(orientation, 18);
+  return exif;
+}
+
+const pngMetadata = new Set(['tEXt', 'zTXt', 'iTXt', 'tIME', 'eXIf', 'caBX']);
+
+function stripPng(file: Buffer, { orientation = 1 }: ImageMetadata): Buffer {
+  const kept: Buffer[] = [file.subarray(0, 8)];
+  for (let at = 8; at + 12 <= file.length;) {
+    const type = file.toString('latin1', at + 4, at + 8);
+    const end = at + 12 + file.readUInt32BE(at);
+    if (end > file.length) return file;
+    if (!pngMetadata.has(type)) kept.push(file.subarray(at, end));
+    if (type === 'IHDR' && orientation > 1) kept.push(pngChunk('eXIf', orientationExif(orientation)));
+    if (type === 'IEND') return Buffer.concat(kept);
+    at = end;
+  }
+  return file;
+}
+
+function pngChunk(type: string, content: Buffer): Buffer {
+  const chunk = Buffer.alloc(12 + content.length);
+  chunk.writeUInt32BE(content.length, 0);
+  chunk.write(type, 4, 'latin1');
+  content.copy(chunk, 8);
+  chunk.writeUInt32BE(crc32(chunk.subarray(4, 8 + content.length)), 8 + content.length);
+  return chunk;
+}
+
+const webpFlags = { exif: 0x08, xmp: 0x04 };
+
+function stripWebp(file: Buffer, { orientation = 1 }: ImageMetadata): Buffer {
+  if (orientation > 1) return file; // Turning needs the EXIF block, and a re-encoded WebP has none.
+  const chunks: Buffer[] = [];
+  for (let at = 12; at + 8 <= file.length;) {
+    const type = file.toString('latin1', at, at + 4);
+    const length = file.readUInt32LE(at + 4);
+    const end = at + 8 + length + (length % 2);
+    if (type !== 'EXIF' && type !== 'XMP ') chunks.push(Buffer.from(file.subarray(at, end)));
+    at = end;
+  }
+  const extended = chunks.find((chunk) => chunk.toString('latin1', 0, 4) === 'VP8X');
+  if (extended !== undefined) extended[8] = (extended[8] ?? 0) & ~(webpFlags.exif | webpFlags.xmp);
+  const head = Buffer.from(file.subarray(0, 12));
+  const stripped = Buffer.concat([head, ...chunks]);
+  stripped.writeUInt32LE(stripped.length - 8, 4);
+  return stripped;
+}
+
+/** In an ISO container other boxes point behind the metadata by position, so it is overwritten where it stands. */
+function blankMetadata(file: Buffer, { exif, xmp }: ImageMetadata): Buffer {
+  const blanked = Buffer.from(file);
+  for (const content of [withoutExifMarker(exif), xmp]) {
+    const at = content === undefined || content.length === 0 ? -1 : blanked.indexOf(content);
+    if (content === undefined || at === -1) continue;
+    blanked.fill(content === xmp ? ' ' : '\0', at, at + content.length);
+    if (content !== xmp) blanked.write('MM\0*\0\0\0\b', at, 'latin1'); // An EXIF block without a single tag.
+  }
+  return blanked;
+}
+
+/** libvips puts the marker of a JPEG segment before every EXIF block. */
+function withoutExifMarker(exif: Buffer | undefined): Buffer | undefined {
+  return exif?.toString('latin1', 0, 4) === 'Exif' ? exif.subarray(6) : exif;
+}

@@ -1,0 +1,374 @@
+import { copyFile, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Sharp } from 'sharp';
+import type { FileTypeId } from '../lib/media-types.ts';
+import { encodeBmp, decodeBmp } from './bmp.ts';
+import { cameraRawDecoder, developCameraRaw } from './camera-raw.ts';
+import type { Engine } from './engine.ts';
+import { decodeHeic, encodeHeic, heicEncoder } from './heic.ts';
+import { encodeIco, iconSizes, largestIconPicture } from './ico.ts';
+import { assertDecodable, imageFailure, type NamedFile } from './image-failure.ts';
+import { decodeJxl, encodeJxl } from './jxl.ts';
+import { decodePsd } from './psd.ts';
+import { rasterToTiff } from './raster.ts';
+import { loadSharp, maxPixels, openWithSharp } from './sharp.ts';
+import { openSvg } from './svg.ts';
+
+/** Formats the image tools read as pixels; drawings (SVG) only where a tool says so. */
+export const rasterTypes = [
+  'jpeg',
+  'png',
+  'webp',
+  'avif',
+  'heic',
+  'gif',
+  'tiff',
+  'bmp',
+  'ico',
+  'jxl',
+  'psd',
+  'raw',
+] as const satisfies readonly FileTypeId[];
+
+/** Formats the image tools write. */
+export const imageFormats = ['jpeg', 'png', 'webp', 'avif', 'gif', 'tiff', 'bmp', 'ico', 'heic', 'jxl'] as const;
+export type ImageFormat = (typeof imageFormats)[number];
+
+const animatedFormats: readonly FileTypeId[] = ['gif', 'webp'];
+
+/** The format a file keeps: its own, or the usual one for what nobody writes (a drawing, a Photoshop file, a raw photo). */
+export function keptFormat(type: FileTypeId): ImageFormat {
+  if (type === 'raw') return 'jpeg';
+  return imageFormats.find((format) => format === type) ?? 'png';
+}
+
+/** Programs beyond npm that reading these inputs and writing this format need. */
+export function imagePrograms(
+  inputs: readonly { type: FileTypeId }[],
+  format: ImageFormat | 'keep',
+): readonly Engine[] {
+  const programs: Engine[] = [];
+  if (inputs.some(({ type }) => type === 'raw')) programs.push(cameraRawDecoder);
+  const writesHeic = format === 'keep' ? inputs.some(({ type }) => type === 'heic') : format === 'heic';
+  if (writesHeic) programs.push(heicEncoder);
+  return programs;
+}
+
+export interface ImageFile extends NamedFile {
+  path: string;
+}
+
+/** Where a run may write, and how it is told to stop: a tool context is one. */
+export interface Workspace {
+  readonly scratch: string;
+  readonly signal: AbortSignal;
+}
+
+/** An image that is open but not decoded yet: facts from its header, and the pipeline that will read it. */
+export interface OpenImage {
+  readonly file: ImageFile;
+  readonly workspace: Workspace;
+  /** Turns upright by itself unless the image was opened with `autoOrient: false`. */
+  readonly pipeline: Sharp;
+  /** Pixels of one frame, upright. */
+  readonly width: number;
+  readonly height: number;
+  readonly frames: number;
+  /** Milliseconds a frame, and how often an animation plays (0: for ever). */
+  readonly timing: { delay: number[]; loop: number } | undefined;
+  readonly hasAlpha: boolean;
+  readonly isGrey: boolean;
+  readonly is16Bit: boolean;
+  readonly hasProfile: boolean;
+}
+
+export interface OpenOptions {
+  /** Keep the frames of a GIF or WebP (true unless told): only for outputs that can move. */
+  animated?: boolean;
+  /** False: leave the pixels as they are stored and forget the orientation tag. */
+  autoOrient?: boolean;
+  /** Resolution a drawing is rasterised at; 96 is its own size. */
+  dpi?: number | undefined;
+}
+
+/**
+ * Opens any image: what libvips reads goes by path and is decoded only when the result is written; the other formats are
+ * decoded here.
+ *
+ * @throws Failure `invalid_input` for a broken image, `resource_limit` above the pixel or frame limit.
+ */
+export async function openImage(file: ImageFile, workspace: Workspace, options: OpenOptions = {}): Promise<OpenImage> {
+  try {
+    const pipeline = await openPipeline(file, workspace, options);
+    const metadata = await pipeline.metadata();
+    const frames = options.animated === false ? 1 : (metadata.pageHeight && metadata.pages) || 1;
+    const stored = { width: metadata.width, height: metadata.pageHeight ?? metadata.height };
+    assertDecodable(file, { ...stored, frames });
+    const turns = options.autoOrient !== false && (metadata.orientation ?? 1) > 1;
+    const upright = turns ? metadata.autoOrient : stored;
+    if (options.autoOrient === false) pipeline.withMetadata({ orientation: 1 });
+    return {
+      file,
+      workspace,
+      pipeline: turns ? pipeline.autoOrient() : pipeline,
+      width: upright.width,
+      height: frames > 1 ? stored.height : upright.height,
+      frames,
+      timing: frames > 1 ? { delay: metadata.delay ?? [], loop: metadata.loop ?? 0 } : undefined,
+      hasAlpha: metadata.hasAlpha,
+      isGrey: metadata.space === 'b-w' || metadata.space === 'grey16',
+      is16Bit: metadata.depth === 'ushort',
+      hasProfile: metadata.hasProfile,
+    };
+  } catch (error) {
+    throw imageFailure(error, file);
+  }
+}
+
+async function openPipeline(file: ImageFile, workspace: Workspace, options: OpenOptions): Promise<Sharp> {
+  const { path, type } = file;
+  switch (type) {
+    case 'svg':
+      return openSvg(path, file, options.dpi);
+    case 'heic':
+      return openWithSharp(rasterToTiff(await decodeHeic(path, file)));
+    case 'bmp':
+      return openWithSharp(rasterToTiff(decodeBmp(await readFile(path), file)));
+    case 'ico':
+      return openWithSharp(largestIconPicture(await readFile(path), file));
+    case 'jxl':
+      return openWithSharp(rasterToTiff(await decodeJxl(await readFile(path), file)));
+    case 'psd':
+      return openWithSharp(rasterToTiff(decodePsd(await readFile(path), file)));
+    case 'raw':
+      return openWithSharp(await developCameraRaw(path, file, workspace));
+    default: {
+      const moves = options.animated !== false && animatedFormats.includes(type);
+      return openWithSharp(path, moves ? { pages: -1 } : {});
+    }
+  }
+}
+
+export interface EncodeOptions {
+  /** 1 to 100; for PNG and GIF it is the quality of the palette. Lossless formats ignore it. */
+  quality?: number;
+  lossless?: boolean;
+  /** PNG and GIF: reduce to at most 256 colours. */
+  palette?: boolean;
+  /** `best` spends several times the time for some per cent of size; `draft` finds the colours of a palette faster. */
+  effort?: 'draft' | 'fast' | 'best';
+  /** JPEG: in scans from coarse to fine; PNG and GIF: interlaced. */
+  progressive?: boolean;
+  /** What shows through transparent places in a format without transparency. */
+  background?: string;
+  /** Stored resolution. */
+  dpi?: number | undefined;
+  /** Keep EXIF, XMP and the colour profile (true unless told); without them colours are converted to sRGB. */
+  keepMetadata?: boolean;
+  /** The tool painted on the image: a grey one may have become coloured. */
+  painted?: boolean;
+}
+
+/**
+ * Decodes, transforms and encodes an image into a file, in one pass.
+ *
+ * @returns the size of the file in bytes.
+ * @throws Failure as `openImage`, for what only shows while decoding.
+ */
+export async function writeImage(
+  image: OpenImage,
+  path: string,
+  format: ImageFormat,
+  options: EncodeOptions = {},
+): Promise<number> {
+  image.workspace.signal.throwIfAborted();
+  try {
+    await encoders[format](image, path, options);
+    return (await stat(path)).size;
+  } catch (error) {
+    throw imageFailure(error, image.file);
+  }
+}
+
+type Encoder = (image: OpenImage, path: string, options: EncodeOptions) => Promise<unknown>;
+
+const encoders: Record<ImageFormat, Encoder> = {
+  jpeg: (image, path, options) =>
+    prepared(image, options, { alpha: false })
+      .jpeg({
+        quality: options.quality ?? 85,
+        progressive: options.progressive ?? false,
+        mozjpeg: options.effort === 'best',
+      })
+      .toFile(path),
+  png: (image, path, options) =>
+    prepared(image, options, { deep: options.palette !== true })
+      .png({
+        progressive: options.progressive ?? false,
+        ...(options.palette === true ? { palette: true, quality: options.quality ?? 100 } : {}),
+        ...(options.effort === 'best' ? { effort: 10 } : options.effort === 'draft' ? { effort: 3 } : {}),
+        ...(options.effort === 'best' || options.lossless === true ? { compressionLevel: 9 } : {}),
+      })
+      .toFile(path),
+  webp: (image, path, options) =>
+    prepared(image, options)
+      .webp({
+        quality: options.quality ?? 85,
+        lossless: options.lossless ?? false,
+        effort: options.effort === 'best' ? 6 : 4,
+        ...image.timing,
+      })
+      .toFile(path),
+  // Effort 2: libvips' default of 4 takes five times as long and 20 seconds for 8 million pixels.
+  avif: (image, path, options) =>
+    prepared(image, options)
+      .avif({
+        quality: options.quality ?? 60,
+        lossless: options.lossless ?? false,
+        effort: options.effort === 'best' ? 4 : 2,
+      })
+      .toFile(path),
+  gif: (image, path, options) =>
+    prepared(image, { ...options, keepMetadata: false }) // GIF holds no colour profile: its colours are sRGB.
+      .gif({
+        progressive: options.progressive ?? false,
+        effort: options.effort === 'best' ? 10 : 5,
+        ...(options.palette === true ? gifPalette(options.quality ?? 100) : {}),
+        ...image.timing,
+      })
+      .toFile(path),
+  tiff: writeTiff,
+  bmp: writeBmp,
+  ico: writeIco,
+  heic: writeHeic,
+  jxl: writeJxl,
+};
+
+/** GIF has no quality of its own: fewer colours, and small differences between frames are left out. */
+function gifPalette(quality: number): { colours: number; interFrameMaxError: number } {
+  return { colours: Math.max(8, Math.round(quality * 2.56)), interFrameMaxError: Math.round((100 - quality) / 10) };
+}
+
+/** What every format needs done to the pixels and the metadata before it is encoded. */
+function prepared(image: OpenImage, options: EncodeOptions, target: { alpha?: boolean; deep?: boolean } = {}): Sharp {
+  const { background, dpi, keepMetadata = true, painted = false } = options;
+  let pipeline = image.pipeline;
+  if (target.alpha === false && image.hasAlpha) pipeline = pipeline.flatten({ background: background ?? '#ffffff' });
+  const isDeep = image.is16Bit && target.deep === true;
+  const isGrey = image.isGrey && !painted && !(image.hasProfile && keepMetadata);
+  if (isGrey) pipeline = pipeline.toColourspace(isDeep ? 'grey16' : 'b-w');
+  else if (isDeep) pipeline = pipeline.toColourspace('rgb16');
+  if (keepMetadata) pipeline = pipeline.keepMetadata();
+  return dpi === undefined ? pipeline : pipeline.withDensity(dpi);
+}
+
+/**
+ * Lossless by Deflate with a predictor, which every TIFF reader of this century knows. A palette quality asks for JPEG
+ * inside, possible only for eight bits without transparency.
+ */
+async function writeTiff(image: OpenImage, path: string, options: EncodeOptions): Promise<void> {
+  const isLossy = options.palette === true && !image.hasAlpha && !image.is16Bit;
+  await prepared(image, options, { deep: true })
+    .tiff({
+      ...(isLossy
+        ? { compression: 'jpeg', quality: options.quality ?? 85 }
+        : { compression: 'deflate', predictor: 'horizontal' }),
+      ...(options.dpi === undefined
+        ? {}
+        : { xres: options.dpi / 25.4, yres: options.dpi / 25.4, resolutionUnit: 'inch' }),
+    })
+    .toFile(path);
+}
+
+async function writeBmp(image: OpenImage, path: string, options: EncodeOptions): Promise<void> {
+  const flat = prepared(image, { ...options, keepMetadata: false, painted: true }, { alpha: false });
+  const { data, info } = await flat.removeAlpha().raw().toBuffer({ resolveWithObject: true });
+  await writeFile(path, encodeBmp(data, info.width, info.height, options.dpi));
+}
+
+/** All usual sizes up to the image's own, each on a transparent square; never enlarged, except to the smallest. */
+async function writeIco(image: OpenImage, path: string, options: EncodeOptions): Promise<void> {
+  const { data } = await prepared(image, { ...options, keepMetadata: false })
+    .resize(256, 256, { fit: 'inside', withoutEnlargement: true })
+    .png()
+    .toBuffer({ resolveWithObject: true });
+  const longest = Math.max(image.width, image.height);
+  const pictures = [];
+  for (const edge of iconSizes.filter((size) => size <= longest || size === iconSizes[0])) {
+    const square = (await openWithSharp(data)).resize(edge, edge, { fit: 'contain', background: '#00000000' });
+    pictures.push({ edge, png: await square.ensureAlpha().toColourspace('srgb').png().toBuffer() });
+  }
+  await writeFile(path, encodeIco(pictures));
+}
+
+async function writeHeic(image: OpenImage, path: string, options: EncodeOptions): Promise<void> {
+  const png = join(image.workspace.scratch, 'heic-source.png');
+  await prepared(image, options).png({ compressionLevel: 1 }).toFile(png);
+  const { signal } = image.workspace;
+  // The program goes by the ending of the name.
+  const heic = join(image.workspace.scratch, 'encoded.heic');
+  await encodeHeic(png, heic, { quality: options.quality ?? 60, lossless: options.lossless ?? false, signal });
+  await copyFile(heic, path);
+}
+
+async function writeJxl(image: OpenImage, path: string, options: EncodeOptions): Promise<void> {
+  const { data, info } = await prepared(image, { ...options, keepMetadata: false, painted: true })
+    .ensureAlpha()
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  const { quality = 85, lossless = false, effort } = options;
+  await writeFile(path, await encodeJxl(data, info.width, info.height, { quality, lossless, best: effort === 'best' }));
+}
+
+/** The same image with further steps on its pipeline. */
+export function withSteps(
+  image: OpenImage,
+  steps: (pipeline: Sharp) => Sharp,
+  changed: Partial<OpenImage> = {},
+): OpenImage {
+  return { ...image, ...changed, pipeline: steps(image.pipeline) };
+}
+
+/**
+ * Applies to every frame of an animation by itself what libvips cannot do to all of them at once (turning, for one). Each
+ * frame must come out at the same size.
+ */
+export async function eachFrame(image: OpenImage, steps: (pipeline: Sharp) => Sharp): Promise<OpenImage> {
+  if (image.frames === 1) return withSteps(image, steps);
+  try {
+    const sharp = await loadSharp();
+    const { width, height, frames } = image;
+    const strip = await image.pipeline.ensureAlpha().toColourspace('srgb').raw().toBuffer();
+    const frameBytes = width * height * 4;
+    const done: Buffer[] = [];
+    let size = { width, height };
+    for (let frame = 0; frame < frames; frame++) {
+      image.workspace.signal.throwIfAborted();
+      const pixels = strip.subarray(frame * frameBytes, (frame + 1) * frameBytes);
+      const single = sharp(pixels, { raw: { width, height, channels: 4 } });
+      const { data, info } = await steps(single).ensureAlpha().raw().toBuffer({ resolveWithObject: true });
+      size = { width: info.width, height: info.height };
+      assertDecodable(image.file, { ...size, frames });
+      done.push(data);
+    }
+    const raw = { width: size.width, height: size.height * frames, channels: 4, pageHeight: size.height } as const;
+    return {
+      ...image,
+      ...size,
+      hasAlpha: true,
+      pipeline: sharp(Buffer.concat(done), { raw, limitInputPixels: maxPixels }),
+    };
+  } catch (error) {
+    throw imageFailure(error, image.file);
+  }
+}
+
+/** Whether places of a picture can be transparent in a format. */
+export function canBeClear(format: ImageFormat): boolean {
+  return format !== 'jpeg' && format !== 'bmp';
+}
+
+/** Whether a format shows frames one after the other. */
+export function canMove(format: ImageFormat): boolean {
+  return animatedFormats.includes(format);
+}

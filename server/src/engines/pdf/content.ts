@@ -1,0 +1,77 @@
+/** `[a b c d e f]` of a PDF transformation. */
+export type Matrix = readonly [number, number, number, number, number, number];
+export const identity: Matrix = [1, 0, 0, 1, 0, 0];
+
+/** The transformation that first does `inner`, then `outer`. */
+export function multiply(inner: Matrix, outer: Matrix): Matrix {
+  const [a, b, c, d, e, f] = inner;
+  const [A, B, C, D, E, F] = outer;
+  return [a * A + b * C, a * B + b * D, c * A + d * C, c * B + d * D, e * A + f * C + E, e * B + f * D + F];
+}
+
+/** An XObject that a content stream draws, and the transformation in force. */
+export interface Drawing {
+  name: string;
+  matrix: Matrix;
+}
+
+/** More drawings or open graphics states than this exist only in hostile files. */
+const maxDrawings = 100_000;
+const maxStates = 1000;
+
+/**
+ * What a content stream draws with `Do`. Only the operators that matter are understood (`q Q cm Do`); strings and inline
+ * images are stepped over.
+ */
+export function findDrawings(content: Uint8Array, start: Matrix): Drawing[] {
+  const drawings: Drawing[] = [];
+  const states: Matrix[] = [];
+  let matrix = start;
+  let operands: string[] = [];
+  for (const token of tokens(content)) {
+    if (isOperand(token)) {
+      operands.push(token);
+      if (operands.length > 64) operands.shift();
+      continue;
+    }
+    if (token === 'q' && states.length < maxStates) states.push(matrix);
+    else if (token === 'Q') matrix = states.pop() ?? matrix;
+    else if (token === 'cm') matrix = concatenated(operands, matrix);
+    else if (token === 'Do') drawings.push({ name: operands.at(-1)?.slice(1) ?? '', matrix });
+    if (drawings.length >= maxDrawings) break;
+    operands = [];
+  }
+  return drawings;
+}
+
+function concatenated(operands: readonly string[], matrix: Matrix): Matrix {
+  const numbers = operands.slice(-6).map(Number);
+  if (numbers.length !== 6 || !numbers.every(Number.isFinite)) return matrix;
+  return multiply(numbers as unknown as Matrix, matrix);
+}
+
+function isOperand(token: string): boolean {
+  return token.startsWith('/') || /^[+-.\d]/.test(token);
+}
+
+const tokenPattern =
+  /%[^\r\n]*|\((?:[^()\\]|\\[\s\S]|\((?:[^()\\]|\\[\s\S]|\([^()]*\))*\))*\)|<[0-9A-Fa-f\s]*>|[[\]{}]|<<|>>|\/[^\s()<>[\]{}/%]*|[^\s()<>[\]{}/%]+/g;
+const afterInlineImage = /\sEI(?=[\s]|$)/g;
+
+/** The names, numbers and operators of a content stream. */
+function* tokens(content: Uint8Array): Generator<string> {
+  const text = Buffer.from(content).toString('latin1');
+  const pattern = new RegExp(tokenPattern.source, 'g');
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    const token = match[0];
+    if (/^[%(<>[\]{}]/.test(token)) continue;
+    if (token === 'ID') {
+      const end = new RegExp(afterInlineImage.source, 'g');
+      end.lastIndex = pattern.lastIndex;
+      if (end.exec(text) === null) return;
+      pattern.lastIndex = end.lastIndex;
+      continue;
+    }
+    yield token;
+  }
+}

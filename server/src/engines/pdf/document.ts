@@ -1,0 +1,137 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PDFArray, PDFDict, PDFName, PDFParser, PDFRef, type PDFContext, type PDFObject } from '@cantoo/pdf-lib';
+import { Failure } from '../../lib/failure.ts';
+import { decryptPdf } from '../qpdf.ts';
+import { arrayEntry, entry, rawEntry, resolve } from './objects.ts';
+
+/** A PDF in memory, ready to be taken apart. Its objects may be changed: nothing else sees them. */
+export interface PdfFile {
+  /** The given name, for messages. */
+  readonly filename: string;
+  readonly context: PDFContext;
+  readonly catalog: PDFDict;
+  /** The pages in order. What a page inherits from the tree above it has been copied into it. */
+  readonly pages: readonly PDFRef[];
+  /** True when it was encrypted: what is written from it is not. */
+  readonly wasEncrypted: boolean;
+}
+
+export interface OpenOptions {
+  path: string;
+  filename: string;
+  password?: string | undefined;
+  /** A private directory for a decrypted copy. */
+  scratch: string;
+}
+
+/**
+ * Reads a PDF. The reader looks for objects, not for the cross-reference table, so a file with a damaged table or a lost
+ * end is read as far as it goes.
+ *
+ * @throws Failure `password_required`, `invalid_input` when no page can be found, `resource_limit` for too many pages.
+ */
+export async function openPdf(options: OpenOptions, maxPages: number): Promise<PdfFile> {
+  const context = await parse(options.path, options.filename);
+  if (context.trailerInfo.Encrypt === undefined) return describe(context, options.filename, maxPages, false);
+  const directory = await mkdtemp(join(options.scratch, 'decrypted-'));
+  const output = join(directory, 'decrypted.pdf');
+  await decryptPdf({ input: options.path, output, filename: options.filename }, options.password);
+  const decrypted = describe(await parse(output, options.filename), options.filename, maxPages, true);
+  await rm(directory, { recursive: true });
+  return decrypted;
+}
+
+async function parse(path: string, filename: string): Promise<PDFContext> {
+  const bytes = await readFile(path);
+  try {
+    // The fifth flag caps numbers that no reader can hold, instead of failing.
+    return await PDFParser.forBytesWithOptions(bytes, Infinity, false, false, true).parseDocument();
+  } catch (cause) {
+    throw damaged(filename, cause);
+  }
+}
+
+function damaged(filename: string, cause?: unknown): Failure {
+  return new Failure('invalid_input', `${filename} is damaged: no pages could be read from it.`, {
+    file: filename,
+    cause,
+    ...(cause === undefined ? {} : { log: String(cause) }),
+  });
+}
+
+function describe(context: PDFContext, filename: string, maxPages: number, wasEncrypted: boolean): PdfFile {
+  const catalog = resolve(context, context.trailerInfo.Root);
+  if (!(catalog instanceof PDFDict)) throw damaged(filename);
+  return { filename, context, catalog, pages: readPages(context, catalog, filename, maxPages), wasEncrypted };
+}
+
+const inheritable = ['Resources', 'MediaBox', 'CropBox', 'Rotate'] as const;
+type Inherited = ReadonlyMap<string, PDFObject>;
+
+/** Walks the page tree without recursion: `Count` is not believed, and a node that comes again is a loop. */
+function readPages(context: PDFContext, catalog: PDFDict, filename: string, maxPages: number): PDFRef[] {
+  const pages: PDFRef[] = [];
+  const seenNodes = new Set<PDFDict>();
+  const waiting: { value: PDFObject; inherited: Inherited }[] = [];
+  const root = rawEntry(catalog, 'Pages');
+  if (root !== undefined) waiting.push({ value: root, inherited: new Map() });
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const node = resolve(context, next.value);
+    if (!(node instanceof PDFDict)) continue;
+    const kids = arrayEntry(node, 'Kids');
+    if (kids === undefined) {
+      if (pages.length === maxPages) throw tooManyPages(filename, maxPages);
+      pages.push(pageReference(context, next.value, node));
+      inherit(node, next.inherited);
+      if (hasLostContent(node)) throw lostContent(filename, pages.length);
+      continue;
+    }
+    if (seenNodes.has(node)) throw new Failure('invalid_input', `${filename} is damaged: its page tree has a loop.`);
+    seenNodes.add(node);
+    const inherited = collectInherited(context, node, next.inherited);
+    if (kids.size() > maxPages) throw tooManyPages(filename, maxPages);
+    for (const kid of kids.asArray().toReversed()) waiting.push({ value: kid, inherited });
+  }
+  if (pages.length === 0) throw damaged(filename);
+  return pages;
+}
+
+/** True when the page names content that is not in the file, as in a download that broke off. */
+function hasLostContent(page: PDFDict): boolean {
+  const contents = rawEntry(page, 'Contents');
+  const array = entry(page, 'Contents');
+  const parts = array instanceof PDFArray ? array.asArray() : [contents];
+  return parts.some((part) => part instanceof PDFRef && page.context.lookup(part) === undefined);
+}
+
+function lostContent(filename: string, page: number): Failure {
+  return new Failure('invalid_input', `${filename} is damaged: the content of page ${page} is missing.`, {
+    file: filename,
+  });
+}
+
+function tooManyPages(filename: string, maxPages: number): Failure {
+  return new Failure('resource_limit', `${filename} has more than ${maxPages} pages.`, { file: filename });
+}
+
+function pageReference(context: PDFContext, value: PDFObject, page: PDFDict): PDFRef {
+  return value instanceof PDFRef ? value : context.register(page);
+}
+
+function collectInherited(context: PDFContext, node: PDFDict, above: Inherited): Inherited {
+  const inherited = new Map(above);
+  for (const key of inheritable) {
+    const value = rawEntry(node, key);
+    if (value === undefined) continue;
+    // A dictionary of its own would be copied once a page; a reference is shared.
+    inherited.set(key, value instanceof PDFDict ? context.register(value) : value);
+  }
+  return inherited;
+}
+
+function inherit(page: PDFDict, inherited: Inherited): void {
+  for (const [key, value] of inherited) {
+    if (entry(page, key) === undefined) page.set(PDFName.of(key), value);
+  }
+}

@@ -1,0 +1,389 @@
+import { mkdtemp, open, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { Failure } from '../lib/failure.ts';
+import type { Engine } from './engine.ts';
+import { maxPages, openPdf, savePdf } from './pdf-lib.ts';
+
+const require = createRequire(import.meta.url);
+
+/** Shows PDFs as a reader would: pictures and text of pages. */
+export const pdfium: Engine = {
+  id: 'pdfium',
+  name: 'PDFium',
+  license: 'Apache-2.0',
+  async version() {
+    const manifest = await readFile(require.resolve('@hyzyla/pdfium').replace(/dist\/.*$/, 'package.json'), 'utf8');
+    return (JSON.parse(manifest) as { version: string }).version;
+  },
+};
+
+/** PDFium's C functions and memory, as Emscripten shows them. Pointers are numbers; 0 is none. */
+interface PdfiumModule {
+  readonly HEAPU8: Uint8Array;
+  readonly HEAPF32: Float32Array;
+  readonly HEAPF64: Float64Array;
+  wasmExports: { malloc(size: number): number; free(pointer: number): void };
+  _PDFium_Init(): void;
+  _FPDF_LoadMemDocument(data: number, size: number, password: number): number;
+  _FPDF_GetLastError(): number;
+  _FPDF_GetPageCount(document: number): number;
+  _FPDF_GetPageSizeByIndexF(document: number, page: number, size: number): number;
+  _FPDF_LoadPage(document: number, page: number): number;
+  _FPDF_ClosePage(page: number): void;
+  _FPDFBitmap_CreateEx(width: number, height: number, format: number, data: number, stride: number): number;
+  _FPDFBitmap_FillRect(bitmap: number, left: number, top: number, width: number, height: number, color: number): void;
+  _FPDFBitmap_Destroy(bitmap: number): void;
+  _FPDF_RenderPageBitmap(
+    bitmap: number,
+    page: number,
+    x: number,
+    y: number,
+    width: number,
+    height: number,
+    rotate: number,
+    flags: number,
+  ): void;
+  _FPDFDOC_InitFormFillEnvironment(document: number, callbacks: number): number;
+  _FORM_OnAfterLoadPage(page: number, form: number): void;
+  _FORM_OnBeforeClosePage(page: number, form: number): void;
+  _FPDF_FFLDraw(
+    form: number,
+    bitmap: number,
+    page: number,
+    x: number,
+    y: number,
+    width: number,
+    height: number,
+    rotate: number,
+    flags: number,
+  ): void;
+  _FPDFPage_GetRotation(page: number): number;
+  _FPDFText_LoadPage(page: number): number;
+  _FPDFText_ClosePage(text: number): void;
+  _FPDFText_CountChars(text: number): number;
+  _FPDFText_GetUnicode(text: number, index: number): number;
+  _FPDFText_IsGenerated(text: number, index: number): number;
+  _FPDFText_IsHyphen(text: number, index: number): number;
+  _FPDFText_GetCharAngle(text: number, index: number): number;
+  _FPDFText_GetLooseCharBox(text: number, index: number, box: number): number;
+}
+
+export interface PageSize {
+  /** Points (1/72 inch), as the page is shown: rotation applied. */
+  width: number;
+  height: number;
+}
+
+export interface RenderedPage {
+  width: number;
+  height: number;
+  channels: 3 | 4;
+  /** Rows of RGB or RGBA, 8 bits each, not premultiplied. */
+  pixels: Buffer;
+}
+
+/** One character on a page. */
+export interface PageCharacter {
+  text: string;
+  /** Points to the right and downwards, on the page as it is shown; only differences mean something. */
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+  /** A space or line end that is not in the file: PDFium concluded it from the distance. */
+  isGenerated: boolean;
+  /** A hyphen at the end of a line, within a word. */
+  isHyphen: boolean;
+  /** Radians anticlockwise, on the page as it is shown; 0 for upright text. */
+  angle: number;
+}
+
+export interface PdfReader {
+  readonly pageCount: number;
+  pageSize(page: number): PageSize;
+  /**
+   * @throws Failure `resource_limit` for a page larger than 14 400 points or 100 megapixels; `invalid_input`
+   */
+  render(page: number, options: { dpi: number; transparent: boolean }): RenderedPage;
+  /** The characters of a page in the order PDFium reads them. */
+  characters(page: number): PageCharacter[];
+}
+
+export interface ReadPdfOptions {
+  path: string;
+  /** The given name, for messages. */
+  filename: string;
+  password?: string | undefined;
+  /** A private directory for a repaired copy of a damaged file. */
+  scratch: string;
+}
+
+/** The largest page readers accept, in points. */
+const maxPagePoints = 14_400;
+const maxPixels = 100_000_000;
+/** What FPDF_GetLastError says. */
+const passwordError = 4;
+const securityError = 5;
+
+const bitmapFormats = { opaque: { code: 2, channels: 3 }, transparent: { code: 4, channels: 4 } } as const;
+const annotations = 0x01;
+const reverseByteOrder = 0x10;
+
+/**
+ * Opens a PDF for as long as `use` runs. Every file gets an instance of its own, because memory that WebAssembly has taken
+ * is never given back, and a crash must not reach the next file.
+ *
+ * @throws Failure `password_required`, `invalid_input`; what `use` throws.
+ */
+export async function readPdf<T>(options: ReadPdfOptions, use: (reader: PdfReader) => Promise<T>): Promise<T> {
+  const module = await instantiate();
+  try {
+    const document = await loadDocument(module, options);
+    return await use(createReader(module, document, options.filename));
+  } catch (cause) {
+    // What WebAssembly throws when the code in it crashes.
+    if (!(cause instanceof Error) || cause.name !== 'RuntimeError') throw cause;
+    throw new Failure('engine_failed', `${options.filename} could not be read.`, {
+      file: options.filename,
+      cause,
+      log: String(cause),
+    });
+  }
+}
+
+/** Not in the types of Node. */
+const { Instance } = WebAssembly as unknown as {
+  Instance: new (module: WebAssembly.Module, imports: object) => { exports: object };
+};
+let compiled: Promise<WebAssembly.Module> | undefined;
+
+async function instantiate(): Promise<PdfiumModule> {
+  const { PDFiumModule } = await import('@hyzyla/pdfium');
+  compiled ??= readFile(require.resolve('@hyzyla/pdfium/pdfium.wasm')).then((bytes) => WebAssembly.compile(bytes));
+  const wasm = await compiled;
+  const module = (await PDFiumModule({
+    instantiateWasm(imports: object, done: (instance: object) => void) {
+      const instance = new Instance(wasm, imports);
+      done(instance);
+      return instance.exports;
+    },
+  } as never)) as unknown as PdfiumModule;
+  module._PDFium_Init();
+  return module;
+}
+
+async function loadDocument(module: PdfiumModule, options: ReadPdfOptions): Promise<number> {
+  const { filename, password } = options;
+  const document = await tryLoad(module, options.path, options);
+  if (document !== 0) return document;
+  const error = module._FPDF_GetLastError();
+  if (error === passwordError) {
+    const message = password === undefined ? `${filename} needs a password.` : `The password for ${filename} is wrong.`;
+    throw new Failure('password_required', message, { file: filename });
+  }
+  if (error === securityError) {
+    throw new Failure('invalid_input', `${filename} is encrypted in a way that cannot be opened.`, { file: filename });
+  }
+  const repaired = await tryLoad(module, await repair(options), options);
+  if (repaired !== 0) return repaired;
+  throw new Failure('invalid_input', `${filename} is damaged: no pages could be read from it.`, {
+    file: filename,
+    log: `PDFium error ${error}`,
+  });
+}
+
+async function tryLoad(module: PdfiumModule, path: string, { filename, password }: ReadPdfOptions): Promise<number> {
+  const { pointer, size } = await loadFile(module, path, filename);
+  const document = withText(module, password ?? '', (text) => module._FPDF_LoadMemDocument(pointer, size, text));
+  if (document === 0) module.wasmExports.free(pointer);
+  return document;
+}
+
+/** The other library finds objects without the table that PDFium could not read. */
+async function repair({ path, filename, password, scratch }: ReadPdfOptions): Promise<string> {
+  const { context } = await openPdf({ path, filename, password, scratch });
+  const output = join(await mkdtemp(join(scratch, 'repaired-')), 'repaired.pdf');
+  await savePdf(context, output);
+  return output;
+}
+
+/** Reads the file straight into PDFium's memory, so that it is held once. */
+async function loadFile(module: PdfiumModule, path: string, filename: string) {
+  const handle = await open(path);
+  try {
+    const { size } = await handle.stat();
+    const pointer = size === 0 ? 0 : module.wasmExports.malloc(size);
+    if (pointer === 0)
+      throw new Failure('resource_limit', `${filename} is too large to be opened.`, { file: filename });
+    for (let done = 0; done < size;) {
+      const chunk = module.HEAPU8.subarray(pointer + done, pointer + Math.min(size, done + 4 * 1024 * 1024));
+      const { bytesRead } = await handle.read(chunk, 0, chunk.length, done);
+      if (bytesRead === 0) break;
+      done += bytesRead;
+    }
+    return { pointer, size };
+  } finally {
+    await handle.close();
+  }
+}
+
+function withText<T>(module: PdfiumModule, text: string, use: (pointer: number) => T): T {
+  const bytes = Buffer.from(`${text}\0`, 'utf8');
+  return withMemory(module, bytes.length, (pointer) => {
+    module.HEAPU8.set(bytes, pointer);
+    return use(pointer);
+  });
+}
+
+function withMemory<T>(module: PdfiumModule, size: number, use: (pointer: number) => T): T {
+  const pointer = module.wasmExports.malloc(size);
+  if (pointer === 0) throw new Failure('resource_limit', 'The page needs more memory than there is.');
+  try {
+    return use(pointer);
+  } finally {
+    module.wasmExports.free(pointer);
+  }
+}
+
+function createReader(module: PdfiumModule, document: number, filename: string): PdfReader {
+  const pageCount = module._FPDF_GetPageCount(document);
+  const broken = (page: number) =>
+    new Failure('invalid_input', `Page ${page + 1} of ${filename} is damaged.`, { file: filename });
+  if (pageCount <= 0) throw new Failure('invalid_input', `${filename} has no pages.`, { file: filename });
+  if (pageCount > maxPages) {
+    throw new Failure('resource_limit', `${filename} has more than ${maxPages} pages.`, { file: filename });
+  }
+
+  const pageSize = (page: number): PageSize =>
+    withMemory(module, 8, (pointer) => {
+      if (module._FPDF_GetPageSizeByIndexF(document, page, pointer) === 0) throw broken(page);
+      const [width = 0, height = 0] = module.HEAPF32.subarray(pointer / 4, pointer / 4 + 2);
+      return { width, height };
+    });
+  let form: number | undefined;
+  const withPage = <T>(page: number, use: (pointer: number) => T): T => {
+    const pointer = module._FPDF_LoadPage(document, page);
+    if (pointer === 0) throw broken(page);
+    try {
+      return use(pointer);
+    } finally {
+      module._FPDF_ClosePage(pointer);
+    }
+  };
+  return {
+    pageCount,
+    pageSize,
+    render(page, { dpi, transparent }) {
+      const pixels = pixelSize(pageSize(page), dpi, `Page ${page + 1} of ${filename}`);
+      form ??= openForm(module, document);
+      const handles = { form };
+      return withPage(page, (pointer) => renderPage(module, { page: pointer, ...handles }, { ...pixels, transparent }));
+    },
+    characters: (page) => withPage(page, (pointer) => readCharacters(module, pointer)),
+  };
+}
+
+/** Form fields are drawn by a part of its own; it wants a table of callbacks, none of which is needed. */
+function openForm(module: PdfiumModule, document: number): number {
+  const tableBytes = 256;
+  const callbacks = module.wasmExports.malloc(tableBytes);
+  if (callbacks === 0) return 0;
+  module.HEAPU8.fill(0, callbacks, callbacks + tableBytes);
+  module.HEAPU8[callbacks] = 2; // The version of the table.
+  return module._FPDFDOC_InitFormFillEnvironment(document, callbacks);
+}
+
+function pixelSize(size: PageSize, dpi: number, name: string): { width: number; height: number } {
+  if (size.width > maxPagePoints || size.height > maxPagePoints) {
+    throw new Failure('resource_limit', `${name} is larger than ${maxPagePoints} points, the largest a page may be.`);
+  }
+  const [width, height] = [size.width, size.height].map((points) => Math.max(1, Math.round((points * dpi) / 72))) as [
+    number,
+    number,
+  ];
+  if (width * height <= maxPixels) return { width, height };
+  throw new Failure(
+    'resource_limit',
+    `${name} at ${dpi} dpi would be ${width} x ${height} pixels; at most ${maxPixels / 1_000_000} megapixels are made.`,
+  );
+}
+
+function renderPage(
+  module: PdfiumModule,
+  { page, form }: { page: number; form: number },
+  { width, height, transparent }: { width: number; height: number; transparent: boolean },
+): RenderedPage {
+  const { code, channels } = transparent ? bitmapFormats.transparent : bitmapFormats.opaque;
+  // Rows begin at multiples of four bytes, or PDFium refuses the bitmap.
+  const stride = Math.ceil((width * channels) / 4) * 4;
+  return withMemory(module, stride * height, (data) => {
+    const bitmap = module._FPDFBitmap_CreateEx(width, height, code, data, stride);
+    if (bitmap === 0) throw new Failure('resource_limit', 'The page needs more memory than there is.');
+    try {
+      module._FPDFBitmap_FillRect(bitmap, 0, 0, width, height, transparent ? 0 : 0xff_ff_ff_ff);
+      if (form !== 0) module._FORM_OnAfterLoadPage(page, form);
+      module._FPDF_RenderPageBitmap(bitmap, page, 0, 0, width, height, 0, annotations | reverseByteOrder);
+      if (form !== 0) {
+        module._FPDF_FFLDraw(form, bitmap, page, 0, 0, width, height, 0, reverseByteOrder);
+        module._FORM_OnBeforeClosePage(page, form);
+      }
+      return { width, height, channels, pixels: copyRows(module.HEAPU8, data, stride, width * channels, height) };
+    } finally {
+      module._FPDFBitmap_Destroy(bitmap);
+    }
+  });
+}
+
+function copyRows(heap: Uint8Array, data: number, stride: number, rowBytes: number, rows: number): Buffer {
+  if (stride === rowBytes) return Buffer.from(heap.subarray(data, data + stride * rows));
+  const pixels = Buffer.allocUnsafe(rowBytes * rows);
+  for (let row = 0; row < rows; row++) {
+    pixels.set(heap.subarray(data + row * stride, data + row * stride + rowBytes), row * rowBytes);
+  }
+  return pixels;
+}
+
+/** More characters than this on one page are an attack on the layout, not text. */
+const maxCharacters = 500_000;
+
+function readCharacters(module: PdfiumModule, page: number): PageCharacter[] {
+  const text = module._FPDFText_LoadPage(page);
+  if (text === 0) return [];
+  try {
+    const count = Math.min(maxCharacters, module._FPDFText_CountChars(text));
+    const turns = module._FPDFPage_GetRotation(page);
+    return withMemory(module, 16, (box) => {
+      const characters: PageCharacter[] = [];
+      for (let index = 0; index < count; index++) characters.push(readCharacter(module, { text, index, box, turns }));
+      return characters;
+    });
+  } finally {
+    module._FPDFText_ClosePage(text);
+  }
+}
+
+function readCharacter(
+  module: PdfiumModule,
+  { text, index, box, turns }: { text: number; index: number; box: number; turns: number },
+): PageCharacter {
+  const unicode = module._FPDFText_GetUnicode(text, index);
+  module.HEAPF32.fill(0, box / 4, box / 4 + 4);
+  module._FPDFText_GetLooseCharBox(text, index, box);
+  const [left = 0, top = 0, right = 0, bottom = 0] = module.HEAPF32.subarray(box / 4, box / 4 + 4);
+  return {
+    text: unicode === 0 || unicode > 0x10_ff_ff ? '' : String.fromCodePoint(unicode),
+    ...asShown({ left, top, right, bottom }, turns),
+    isGenerated: module._FPDFText_IsGenerated(text, index) === 1,
+    isHyphen: module._FPDFText_IsHyphen(text, index) === 1,
+    angle: module._FPDFText_GetCharAngle(text, index) - (turns * Math.PI) / 2,
+  };
+}
+
+/** PDF counts upwards and before the page is turned (in quarters, clockwise); people read downwards and after it. */
+function asShown({ left, top, right, bottom }: Record<'left' | 'top' | 'right' | 'bottom', number>, turns: number) {
+  if (turns === 1) return { left: bottom, right: top, top: left, bottom: right };
+  if (turns === 2) return { left: -right, right: -left, top: bottom, bottom: top };
+  if (turns === 3) return { left: -top, right: -bottom, top: -right, bottom: -left };
+  return { left, right, top: -top, bottom: -bottom };
+}

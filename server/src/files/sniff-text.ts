@@ -1,0 +1,237 @@
+import { isUtf8 } from 'node:buffer';
+import type { FileTypeId } from '../lib/media-types.ts';
+import type { ContentSample } from './sniff.ts';
+
+/** The beginning and the end of a file that is text, without a byte order mark. */
+export interface TextSample {
+  head: string;
+  tail: string;
+  /** True when `head` is the whole file. */
+  complete: boolean;
+}
+
+/** What no text has: control characters except BEL, BS, TAB, LF, VT, FF, CR, the DOS end mark and ESC. */
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+const notText = /[\x00-\x06\x0e-\x19\x1c-\x1f\x7f]/;
+
+/** The text of a UTF-8 or UTF-16 file; undefined when either end of it is something else. */
+export function decodeUnicode(sample: ContentSample): TextSample | undefined {
+  const encoding = unicodeEncoding(sample);
+  if (encoding === undefined) return undefined;
+  return asText(sample, (bytes) => new TextDecoder(encoding).decode(bytes));
+}
+
+/** The text of a file in one of the older encodings: every byte may be a letter, only control characters tell. */
+export function decodeLegacyText(sample: ContentSample): TextSample | undefined {
+  return asText(sample, (bytes) => bytes.toString('latin1'));
+}
+
+function asText(sample: ContentSample, decode: (bytes: Buffer) => string): TextSample | undefined {
+  const complete = sample.size <= sample.head.length;
+  const head = decode(sample.head);
+  const tail = complete ? head : decode(sample.tail);
+  if (notText.test(head) || (!complete && notText.test(tail))) return undefined;
+  return { head, tail, complete };
+}
+
+function unicodeEncoding({ head, tail, size }: ContentSample): 'utf-8' | 'utf-16le' | 'utf-16be' | undefined {
+  if (head[0] === 0xff && head[1] === 0xfe) return size % 2 === 0 ? 'utf-16le' : undefined;
+  if (head[0] === 0xfe && head[1] === 0xff) return size % 2 === 0 ? 'utf-16be' : undefined;
+  if (isUtf8(wholeCharacters(head)) && isUtf8(wholeCharacters(tail))) {
+    return size % 2 === 0 ? (utf16WithoutMark(head) ?? 'utf-8') : 'utf-8';
+  }
+  return undefined;
+}
+
+/** The bytes without a character that was cut at either end. */
+function wholeCharacters(bytes: Buffer): Buffer {
+  let start = 0;
+  while (start < 3 && isContinuation(bytes[start])) start++;
+  let end = bytes.length;
+  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (isContinuation(byte)) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    if (length > back) end = bytes.length - back;
+    break;
+  }
+  return bytes.subarray(start, end);
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
+}
+
+/** Latin text in UTF-16 has a zero in every second byte, and UTF-8 text has none at all. */
+function utf16WithoutMark(head: Buffer): 'utf-16le' | 'utf-16be' | undefined {
+  const looked = Math.min(head.length, 4096);
+  const zeros = [0, 0];
+  for (let at = 0; at < looked; at++) if (head[at] === 0) zeros[at % 2]!++;
+  const [even = 0, odd = 0] = zeros;
+  if (odd > looked / 5 && even === 0) return 'utf-16le';
+  if (even > looked / 5 && odd === 0) return 'utf-16be';
+  return undefined;
+}
+
+const htmlElements = new Set(
+  (
+    'html head body title meta link base style script noscript template iframe div span p a b i u em strong small font br hr ' +
+    'img h1 h2 h3 h4 h5 h6 ul ol li dl table tr td th form input button section article main nav header footer aside ' +
+    'center blockquote pre figure details'
+  ).split(' '),
+);
+
+/** Whether a browser would show these bytes as a page, whatever follows. */
+export function startsAsHtml(head: Buffer): boolean {
+  return markupType(head.toString('latin1', 0, 4096).replace(/^ï»¿/, '')) === 'html';
+}
+
+/** The kind of a text. */
+export function textType(sample: TextSample): FileTypeId {
+  return markupType(sample.head, sample.tail) ?? jsonType(sample) ?? tableType(sample) ?? 'txt';
+}
+
+interface Prolog {
+  /** An XML declaration came first. */
+  declared: boolean;
+  /** The name in the document type declaration, in lower case. */
+  doctype: string | undefined;
+  /** The first element, with its prefix. */
+  root: string | undefined;
+}
+
+function markupType(head: string, tail = ''): FileTypeId | undefined {
+  if (!/^\s*</.test(head)) return undefined;
+  const { declared, doctype, root } = readProlog(head);
+  const name = root?.replace(/^.*:/, '');
+  if (doctype === 'html' || name?.toLowerCase() === 'html') return 'html';
+  if (name === 'svg' || (root === undefined && doctype === 'svg')) return 'svg';
+  if (declared || doctype !== undefined) return 'xml';
+  if (root === undefined) return undefined;
+  if (htmlElements.has(root.toLowerCase())) return 'html';
+  return endsElement(tail, root) ? 'xml' : undefined;
+}
+
+/** Whether the last thing in a text closes an element: the root by its name, or an empty one. */
+function endsElement(tail: string, root: string): boolean {
+  const end = tail.trimEnd();
+  const lastTag = end.slice(end.lastIndexOf('<'));
+  return lastTag.endsWith('/>') || (lastTag.startsWith(`</${root}`) && lastTag.endsWith('>'));
+}
+
+/** Skips what may stand before the first element: declarations, comments, a document type with its own entities. */
+function readProlog(text: string): Prolog {
+  const prolog: Prolog = { declared: false, doctype: undefined, root: undefined };
+  let at = 0;
+  while (at < text.length) {
+    at = text.length - text.slice(at).trimStart().length;
+    const end = prologItemEnd(text, at);
+    if (end === undefined) {
+      prolog.root = /^<([A-Za-z_][\w.:-]*)(?=[\s/>])/.exec(text.slice(at, at + 256))?.[1];
+      return prolog;
+    }
+    if (/^<\?xml\s/i.test(text.slice(at, at + 6))) prolog.declared = true;
+    prolog.doctype ??= /^<!doctype\s+([\w.:-]+)/i.exec(text.slice(at, at + 256))?.[1]?.toLowerCase();
+    at = end;
+  }
+  return prolog;
+}
+
+/** Where a comment, a processing instruction or a document type ends; undefined when there is none of them here. */
+function prologItemEnd(text: string, at: number): number | undefined {
+  if (text.startsWith('<!--', at)) return after(text, '-->', at + 4);
+  if (text.startsWith('<?', at)) return after(text, '?>', at + 2);
+  if (!/^<!doctype/i.test(text.slice(at, at + 9))) return undefined;
+  const close = after(text, '>', at);
+  const subset = text.indexOf('[', at);
+  return subset >= 0 && subset < close ? after(text, '>', after(text, ']', subset)) : close;
+}
+
+function after(text: string, mark: string, from: number): number {
+  const found = text.indexOf(mark, from);
+  return found < 0 ? text.length : found + mark.length;
+}
+
+/** JSON with a mistake in it is still JSON: the tool can say where the mistake is. */
+function jsonType({ head, tail, complete }: TextSample): FileTypeId | undefined {
+  const start = head.trimStart();
+  if (start[0] !== '{' && start[0] !== '[') return undefined;
+  if (complete && parses(start)) return 'json';
+  if (isNdjson(start, complete)) return 'ndjson';
+  const end = tail.trimEnd().at(-1);
+  if (start[0] === '{') return /^\{\s*["}]/.test(start) && end === '}' ? 'json' : undefined;
+  return /^\[\s*(["{[\]]|-?\d+(\.\d+)?\s*,)/.test(start) && end === ']' ? 'json' : undefined;
+}
+
+const linesJudged = 20;
+
+/** Two or more lines that are each a JSON object or array. */
+function isNdjson(text: string, complete: boolean): boolean {
+  const lines = completeLines(text, complete).slice(0, linesJudged);
+  return lines.length > 1 && lines.every((line) => /^\s*[{[]/.test(line) && parses(line));
+}
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The lines that are not blank; the last one only when the text does not go on. */
+function completeLines(text: string, complete: boolean): string[] {
+  const lines = text.split(/\r\n|\n|\r/);
+  if (!complete) lines.pop();
+  return lines.filter((line) => line.trim() !== '');
+}
+
+const recordsJudged = 50;
+const delimiters = [
+  ['\t', 'tsv'],
+  [',', 'csv'],
+  [';', 'csv'],
+] as const;
+
+/** A table: two or more records, and nine in ten have the same number of fields, at least two. */
+function tableType({ head, complete }: TextSample): FileTypeId | undefined {
+  let best: { type: FileTypeId; fields: number } | undefined;
+  for (const [delimiter, type] of delimiters) {
+    const fields = commonFieldCount(head, delimiter, complete);
+    if (fields > (best?.fields ?? 1)) best = { type, fields };
+  }
+  return best?.type;
+}
+
+/** The number of fields nine in ten records have, or 0 when there is no such number. */
+function commonFieldCount(text: string, delimiter: string, complete: boolean): number {
+  const counts = fieldCounts(text, delimiter, complete);
+  if (counts.length < 2) return 0;
+  const tally = new Map<number, number>();
+  for (const count of counts) tally.set(count, (tally.get(count) ?? 0) + 1);
+  const [fields, records] = [...tally].reduce((most, next) => (next[1] > most[1] ? next : most));
+  return records >= counts.length * 0.9 ? fields : 0;
+}
+
+/** Fields of each of the first records; a delimiter or a line break inside double quotes is data. */
+function fieldCounts(text: string, delimiter: string, complete: boolean): number[] {
+  const counts: number[] = [];
+  let fields = 1;
+  let quoted = false;
+  let recordStart = 0;
+  for (let at = 0; at < text.length && counts.length < recordsJudged; at++) {
+    const character = text[at];
+    if (character === '"') quoted = !quoted;
+    else if (quoted) continue;
+    else if (character === delimiter) fields++;
+    else if (character === '\n' || character === '\r') {
+      if (text.slice(recordStart, at).trim() !== '') counts.push(fields);
+      fields = 1;
+      recordStart = at + 1;
+    }
+  }
+  const rest = counts.length < recordsJudged && text.slice(recordStart).trim() !== '';
+  if (complete && rest && !quoted) counts.push(fields);
+  return counts;
+}

@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto';
+import type { Server } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import fastifyStatic from '@fastify/static';
+import swagger from '@fastify/swagger';
+import scalar from '@scalar/fastify-api-reference';
+import { fastify, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import { AppError, notFound } from '../lib/errors.ts';
+import { createGate } from './auth.ts';
+import { guardBodies } from './bodies.ts';
+import type { Edge } from './edge.ts';
+import { installErrorHandling, sendError } from './errors.ts';
+import { healthRoutes } from './routes/health.ts';
+import { outputRoutes } from './routes/outputs.ts';
+import { runRoutes } from './routes/runs.ts';
+import { toolRoutes } from './routes/tools.ts';
+import { usageRoutes } from './routes/usage.ts';
+import { webhookRoutes } from './routes/webhooks.ts';
+
+/** The specification's version prefix. */
+export const apiPrefix = '/api/v2';
+
+/** Largest JSON body. */
+const bodyLimit = 64 * 1024;
+/** The first line and the headers must arrive within this, in milliseconds. */
+const headersTimeout = 20_000;
+/** A request, its upload included, may last this long, in milliseconds; must not be shorter than `headersTimeout`. */
+const requestTimeout = 60 * 60 * 1000;
+
+const landingPage = fileURLToPath(new URL('../../../web/public/', import.meta.url));
+
+/** The whole edge: what is answered where, readable as the specification's table of endpoints. */
+export async function createApp(edge: Edge): Promise<FastifyInstance> {
+  const app = fastify({
+    loggerInstance: edge.log as FastifyBaseLogger,
+    // One line a request is written below; Fastify's two would be half of the log.
+    disableRequestLogging: true,
+    genReqId: () => randomBytes(9).toString('base64url'),
+    trustProxy: edge.trustProxy,
+    bodyLimit,
+    requestTimeout,
+    keepAliveTimeout: 72_000,
+    routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
+    forceCloseConnections: 'idle',
+    ajv: { customOptions: { coerceTypes: 'array', removeAdditional: false, allErrors: true } },
+  });
+  (app.server as Server).headersTimeout = headersTimeout;
+  // Replies are typed where they are made; a second description must not be able to drop a field.
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+
+  installErrorHandling(app);
+  installRequestLog(app);
+  guardBodies(app);
+  await documentApi(app);
+  answerUnknown(app);
+
+  await app.register(
+    async (api) => {
+      await api.register(async (signed) => outputRoutes(signed, edge));
+      await api.register(async (authenticated) => {
+        authenticated.addHook('onRequest', createGate(edge));
+        toolRoutes(authenticated, edge);
+        runRoutes(authenticated, edge);
+        usageRoutes(authenticated, edge);
+        webhookRoutes(authenticated, edge);
+      });
+      api.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
+    },
+    { prefix: apiPrefix },
+  );
+  healthRoutes(app, edge);
+  await app.register(fastifyStatic, { root: landingPage, wildcard: false });
+  await app.register(scalar, {
+    routePrefix: '/docs',
+    configuration: {
+      url: `${apiPrefix}/openapi.json`,
+      withDefaultFonts: false,
+      telemetry: false,
+      hideClientButton: true,
+    },
+  });
+  return app;
+}
+
+function installRequestLog(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    void reply.header('X-Request-Id', request.id);
+    done();
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'unknown';
+    request.log.info(
+      { method: request.method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
+      'request',
+    );
+    done();
+  });
+}
+
+async function documentApi(app: FastifyInstance): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Millrun API',
+        version: '2.0.0',
+        description:
+          'Upload files to a tool, get a run back at once, follow it by polling or Server-Sent Events, download the outputs.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      servers: [{ url: '/' }],
+      components: { securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'An API token: mr_…' } } },
+      security: [{ token: [] }],
+    },
+  });
+}
+
+/** 404 for an address nobody knows, 405 with `Allow` for one that knows other methods. */
+function answerUnknown(app: FastifyInstance): void {
+  const routes: { method: string; pattern: RegExp }[] = [];
+  app.addHook('onRoute', ({ method, url }) => {
+    if (url.includes('*')) return;
+    const pattern = new RegExp(
+      `^${url.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll(/:[a-z]+/g, '[^/]+')}/?$`,
+    );
+    for (const each of [method].flat()) routes.push({ method: each, pattern });
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0] ?? '/';
+    const allowed = [...new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))];
+    const error =
+      allowed.length === 0
+        ? notFound('There is nothing at this address.')
+        : new AppError(405, 'method_not_allowed', `This address takes ${allowed.join(', ')}.`, {
+            headers: { Allow: allowed.join(', ') },
+          });
+    return sendError(reply, request, error);
+  });
+}

@@ -1,0 +1,256 @@
+import { sql, type SqlBool } from 'kysely';
+import type { RunError, RunStatus } from '@millrun/sdk';
+import type { Db, Tx } from '../db/database.ts';
+import type { StoredInput, StoredOutput } from '../db/schema.ts';
+import type { Uuid } from '../lib/ids.ts';
+import type { Lifecycle } from './lifecycle.ts';
+
+/** A run as every read returns it. */
+export interface RunRow {
+  id: Uuid;
+  account_id: Uuid;
+  tool: string;
+  status: RunStatus;
+  settings: Record<string, unknown>;
+  form: Record<string, string>;
+  inputs: StoredInput[];
+  outputs: StoredOutput[] | null;
+  error: RunError | null;
+  progress: number;
+  attempt: number;
+  lost_attempts: number;
+  worker: number | null;
+  unsafe_until: Date | null;
+  created_at: Date;
+  started_at: Date | null;
+  finished_at: Date | null;
+  expires_at: Date | null;
+  files_removed: boolean;
+  day: string;
+  queue_position: number | null;
+}
+
+/** Nobody needs an exact place beyond this, and counting must stay cheap. */
+const positionLimit = 10_000;
+
+/** How many queued runs start before this one, plus one; null for a run that is not queued. */
+const queuePosition = sql<number | null>`case when r.status = 'queued' then (
+  select count(*)::int + 1 from (
+    select 1 from runs q
+    where q.status = 'queued' and (q.fair_tag, q.id) < (r.fair_tag, r.id)
+    limit ${sql.lit(positionLimit)}
+  ) ahead
+) end`.as('queue_position');
+
+const columns = [
+  'r.id',
+  'r.account_id',
+  'r.tool',
+  'r.status',
+  'r.settings',
+  'r.form',
+  'r.inputs',
+  'r.outputs',
+  'r.error',
+  'r.progress',
+  'r.attempt',
+  'r.lost_attempts',
+  'r.worker',
+  'r.unsafe_until',
+  'r.created_at',
+  'r.started_at',
+  'r.finished_at',
+  'r.expires_at',
+  'r.files_removed',
+  'r.day',
+] as const;
+
+/** One run of one account; another account's does not exist. */
+export function selectRun(db: Db, accountId: Uuid, id: Uuid): Promise<RunRow | undefined> {
+  return db
+    .selectFrom('runs as r')
+    .select([...columns, queuePosition])
+    .where('r.id', '=', id)
+    .where('r.account_id', '=', accountId)
+    .executeTakeFirst();
+}
+
+/** A run by id alone, for whoever holds a signed address or executes it. */
+export function selectRunById(db: Db | Tx, id: Uuid): Promise<RunRow | undefined> {
+  return db
+    .selectFrom('runs as r')
+    .select([...columns, queuePosition])
+    .where('r.id', '=', id)
+    .executeTakeFirst();
+}
+
+/** The row, locked until the transaction ends: what `lifecycle.ts` decides on. */
+export function lockRun(tx: Tx, id: Uuid, accountId?: Uuid): Promise<RunRow | undefined> {
+  return tx
+    .selectFrom('runs as r')
+    .select([...columns, sql<number | null>`null`.as('queue_position')])
+    .where('r.id', '=', id)
+    .$if(accountId !== undefined, (query) => query.where('r.account_id', '=', accountId ?? ''))
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+export interface RunFilter {
+  status?: RunStatus | undefined;
+  tool?: string | undefined;
+  /** Runs older than this one. */
+  before?: Uuid | undefined;
+  limit: number;
+}
+
+/** Newest first, by key: a page neither skips nor repeats a run while others arrive. */
+export function selectRuns(db: Db, accountId: Uuid, filter: RunFilter): Promise<RunRow[]> {
+  const { status, tool, before } = filter;
+  return db
+    .selectFrom('runs as r')
+    .select([...columns, queuePosition])
+    .where('r.account_id', '=', accountId)
+    .$if(status !== undefined, (query) => query.where('r.status', '=', status ?? 'queued'))
+    .$if(tool !== undefined, (query) => query.where('r.tool', '=', tool ?? ''))
+    .$if(before !== undefined, (query) => query.where('r.id', '<', before ?? ''))
+    .orderBy('r.id', 'desc')
+    .limit(filter.limit)
+    .execute();
+}
+
+/**
+ * Counts a run against the day and takes the account's next place in the fair order, in one statement. Undefined when the
+ * day's runs are used up. `limit` 0 is none.
+ */
+export async function takeDailyRun(
+  tx: Tx,
+  options: { accountId: Uuid; day: string; limit: number },
+): Promise<{ fairTag: number } | undefined> {
+  const { rows } = await sql<{ fair_tag: number }>`
+    with counted as (
+      insert into usage_days as u (account_id, day, runs) values (${options.accountId}, ${options.day}::date, 1)
+      on conflict (account_id, day) do update set runs = u.runs + 1
+        where ${options.limit} = 0 or u.runs < ${options.limit}
+      returning runs
+    )
+    update accounts set fair_tag = greatest(fair_tag + 1, (select last_value from fair_clock)::int)
+    where id = ${options.accountId} and exists (select 1 from counted)
+    returning fair_tag`.execute(tx);
+  return rows[0] === undefined ? undefined : { fairTag: rows[0].fair_tag };
+}
+
+/** A run that was never started gives its place in the day back. */
+export async function giveDailyRunBack(tx: Tx, accountId: Uuid, day: string): Promise<void> {
+  await sql`update usage_days set runs = greatest(runs - 1, 0) where account_id = ${accountId} and day = ${day}::date`.execute(
+    tx,
+  );
+}
+
+export interface NewRun {
+  id: Uuid;
+  accountId: Uuid;
+  tool: string;
+  settings: Record<string, unknown>;
+  form: Record<string, string>;
+  inputs: StoredInput[];
+  fairTag: number;
+  day: string;
+  createdAt: Date;
+  expiresAt: Date | null;
+}
+
+export async function insertRun(tx: Tx, run: NewRun): Promise<void> {
+  await tx
+    .insertInto('runs')
+    .values({
+      id: run.id,
+      account_id: run.accountId,
+      tool: run.tool,
+      status: 'queued',
+      settings: JSON.stringify(run.settings),
+      form: JSON.stringify(run.form),
+      inputs: JSON.stringify(run.inputs),
+      fair_tag: run.fairTag,
+      day: run.day,
+      created_at: run.createdAt,
+      expires_at: run.expiresAt,
+    })
+    .execute();
+}
+
+/** Moves the clock of the fair order to the run that starts now, so that newcomers queue beside it, not behind the past. */
+export async function advanceFairClock(tx: Tx, id: Uuid): Promise<void> {
+  await sql`
+    select setval('fair_clock', greatest(c.last_value, r.fair_tag))
+    from fair_clock c, runs r where r.id = ${id} and r.fair_tag > c.last_value`.execute(tx);
+}
+
+interface RunChange extends Lifecycle {
+  startedAt?: Date;
+  finishedAt?: Date;
+  progress?: number;
+  outputs?: StoredOutput[];
+  error?: RunError;
+}
+
+/** Writes what `lifecycle.ts` decided, and tells everybody, in one statement. The row must be locked by `lockRun`. */
+export async function writeRun(tx: Tx, id: Uuid, change: RunChange): Promise<void> {
+  await tx
+    .updateTable('runs')
+    .set({
+      status: change.status,
+      attempt: change.attempt,
+      lost_attempts: change.lostAttempts,
+      worker: change.worker,
+      unsafe_until: change.unsafeUntil,
+      ...(change.startedAt === undefined ? {} : { started_at: change.startedAt }),
+      ...(change.finishedAt === undefined ? {} : { finished_at: change.finishedAt }),
+      ...(change.progress === undefined ? {} : { progress: change.progress }),
+      ...(change.outputs === undefined ? {} : { outputs: JSON.stringify(change.outputs) }),
+      ...(change.error === undefined ? {} : { error: JSON.stringify(change.error) }),
+    })
+    .where('id', '=', id)
+    .returning(sql`pg_notify('millrun_run', ${id})`.as('told'))
+    .execute();
+}
+
+/** Progress of an attempt; never goes down, and nothing happens when the attempt no longer runs. */
+export async function raiseProgress(db: Db, id: Uuid, attempt: number, percent: number): Promise<void> {
+  await sql`
+    with raised as (
+      update runs set progress = ${percent}
+      where id = ${id} and attempt = ${attempt} and status = 'processing' and progress < ${percent}
+      returning id
+    )
+    select pg_notify('millrun_run', id::text) from raised`.execute(db);
+}
+
+/** The attempts a worker holds, as the database sees it: what it works on beyond these was taken away. */
+export async function selectHeldAttempts(db: Db, worker: number): Promise<{ id: Uuid; attempt: number }[]> {
+  return db
+    .selectFrom('runs')
+    .select(['id', 'attempt'])
+    .where('status', '=', 'processing')
+    .where('worker', '=', worker)
+    .execute();
+}
+
+export async function countToday(db: Db, accountId: Uuid, day: string): Promise<number> {
+  const { rows } = await sql<{ runs: number }>`
+    select runs from usage_days where account_id = ${accountId} and day = ${day}::date`.execute(db);
+  return rows[0]?.runs ?? 0;
+}
+
+/** Runs whose files are due, oldest first. A run that still runs keeps them. */
+export function selectExpired(db: Db, now: Date, limit: number): Promise<{ id: Uuid }[]> {
+  return db
+    .selectFrom('runs')
+    .select('id')
+    .where('files_removed', '=', false)
+    .where('expires_at', '<=', now)
+    .where('status', 'in', ['done', 'failed'])
+    .where(sql<SqlBool>`(unsafe_until is null or unsafe_until <= ${now})`)
+    .orderBy('expires_at')
+    .limit(limit)
+    .execute();
+}

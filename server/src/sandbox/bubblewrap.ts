@@ -1,0 +1,47 @@
+import { arch } from 'node:process';
+import { requirePrograms } from './host-programs.ts';
+import { withLimits } from './limits.ts';
+import { dataDescriptor, launchTree, statusDescriptor } from './process-tree.ts';
+import type { Launcher } from './sandbox.ts';
+import { seccompFilter } from './seccomp.ts';
+import { kernelFiles, systemMounts } from './system-mounts.ts';
+
+/**
+ * Namespaces, mounts and a system call filter by bubblewrap 0.8 or newer (`--disable-userns`).
+ * @throws Error when a program is missing or the processor has no filter.
+ */
+export function bubblewrapLauncher(): Launcher {
+  const { bwrap } = requirePrograms('bwrap', 'setpriv', 'sh', 'prlimit');
+  const filter = seccompFilter(arch);
+  const system = systemMounts();
+  const systemArguments = [
+    ...system.directories.flatMap(({ from, to }) => ['--ro-bind-try', from, to]),
+    ...system.links.flatMap(({ target, path }) => ['--symlink', target, path]),
+  ];
+  const coverArguments = kernelFiles().flatMap((path) => ['--ro-bind-try', path, path]);
+  return (spec) => {
+    const size = String(spec.limits.temporaryBytes);
+    const options = [
+      ...['--unshare-user', '--disable-userns', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts'],
+      ...['--unshare-cgroup-try', '--hostname', 'sandbox', '--uid', '65534', '--gid', '65534'],
+      // Started by root, bubblewrap would leave all capabilities inside.
+      ...['--cap-drop', 'ALL', '--die-with-parent', '--new-session'],
+      ...systemArguments,
+      ...['--proc', '/proc', ...coverArguments, '--dev', '/dev'],
+      ...['/dev/shm', '/tmp'].flatMap((path) => ['--perms', '1777', '--size', size, '--tmpfs', path]),
+      ...spec.readOnly.flatMap(({ from, to }) => ['--ro-bind', from, to]),
+      ...spec.writable.flatMap(({ from, to }) => ['--bind', from, to]),
+      // Both are memory without a size limit otherwise.
+      ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', spec.cwd],
+      ...['--json-status-fd', String(statusDescriptor), '--seccomp', String(dataDescriptor)],
+    ];
+    const program = withLimits(spec.limits, true, [spec.program, ...spec.args]);
+    return launchTree({
+      command: [bwrap, ...options, '--', ...program],
+      env: spec.env,
+      cwd: '/',
+      reportsStatus: true,
+      data: filter,
+    });
+  };
+}

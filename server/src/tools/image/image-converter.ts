@@ -1,0 +1,50 @@
+import { cameraRawDecoder } from '../../engines/camera-raw.ts';
+import { heicDecoder, heicEncoder } from '../../engines/heic.ts';
+import { canMove, imageFormats, imagePrograms, openImage, rasterTypes, writeImage } from '../../engines/images.ts';
+import { jxlEngine } from '../../engines/jxl.ts';
+import { sharpEngine } from '../../engines/sharp.ts';
+import { extensionOf } from '../../lib/media-types.ts';
+import { defineTool } from '../define.ts';
+import { eachInput } from '../each-input.ts';
+import { choice, color, flag, int } from '../settings.ts';
+
+const losslessFormats = ['png', 'webp', 'avif', 'gif', 'tiff', 'bmp', 'ico', 'heic', 'jxl'];
+
+export default defineTool({
+  slug: 'image-converter',
+  name: 'Image Converter',
+  category: 'image',
+  description: 'Converts images from one format to another.',
+  accepts: [...rasterTypes, 'svg'],
+  produces: imageFormats,
+  files: { min: 1, max: 50 },
+  timeoutSeconds: 600,
+  engines: [sharpEngine, heicDecoder, jxlEngine],
+  optionalEngines: [heicEncoder, cameraRawDecoder],
+  enginesFor: ({ format }, inputs) => imagePrograms(inputs, format),
+  settings: {
+    format: choice({ of: imageFormats, required: true, describe: 'The format to return.' }),
+    quality: int({ min: 1, max: 100, default: 85, describe: 'Quality of JPEG, WebP, AVIF, HEIC and JPEG XL.' }),
+    lossless: flag({ default: false, describe: 'Keep every pixel: WebP, AVIF, HEIC and JPEG XL can.' }),
+    background: color({
+      default: '#ffffff',
+      describe: 'Shows through transparent places in formats without transparency (JPEG, BMP).',
+    }),
+    dpi: int({
+      min: 36,
+      max: 1200,
+      describe: 'Resolution to store; a drawing (SVG) is also drawn that much finer than its own 96.',
+    }),
+  },
+  check({ format, lossless }) {
+    if (lossless && !losslessFormats.includes(format)) return { lossless: [`is not possible with ${format}`] };
+    return {};
+  },
+  run: (context) =>
+    eachInput(context, async (input) => {
+      const { format, quality, lossless, background, dpi } = context.settings;
+      const image = await openImage(input, context, { animated: canMove(format), dpi });
+      const path = context.output(`${input.stem}.${extensionOf(format)}`);
+      await writeImage(image, path, format, { quality, lossless, background, dpi });
+    }),
+});

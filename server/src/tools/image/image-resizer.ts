@@ -1,0 +1,83 @@
+import { cameraRawDecoder } from '../../engines/camera-raw.ts';
+import type { Sharp } from 'sharp';
+import { heicDecoder, heicEncoder } from '../../engines/heic.ts';
+import {
+  canMove,
+  imagePrograms,
+  keptFormat,
+  openImage,
+  rasterTypes,
+  withSteps,
+  writeImage,
+} from '../../engines/images.ts';
+import { jxlEngine } from '../../engines/jxl.ts';
+import { sharpEngine } from '../../engines/sharp.ts';
+import { extensionOf } from '../../lib/media-types.ts';
+import { defineTool, type InputFile, type ToolContext } from '../define.ts';
+import { eachInput } from '../each-input.ts';
+import { choice, color, flag, int, num, type Values } from '../settings.ts';
+
+const settings = {
+  width: int({ min: 1, max: 16384, describe: 'Width in pixels; without a height the height follows.' }),
+  height: int({ min: 1, max: 16384, describe: 'Height in pixels; without a width the width follows.' }),
+  percent: num({ min: 1, max: 1000, describe: 'Size in per cent of the original, instead of width and height.' }),
+  fit: choice({
+    of: ['inside', 'cover', 'contain', 'fill', 'outside'],
+    default: 'inside',
+    describe:
+      'With width and height: fit inside them, fill them and cut off the rest (cover), fill them with a border (contain), stretch (fill), or reach both (outside).',
+  }),
+  enlarge: flag({
+    default: false,
+    describe: 'Also make images larger than they are. percent above 100 always does.',
+  }),
+  background: color({ default: '#ffffff', describe: 'Colour of the border with contain.' }),
+  quality: int({ min: 1, max: 100, default: 85, describe: 'Quality of JPEG, WebP, AVIF, HEIC and JPEG XL.' }),
+  format: choice({
+    of: ['keep', 'jpeg', 'png', 'webp', 'avif'],
+    default: 'keep',
+    describe: 'The format to return; keep returns each image in its own.',
+  }),
+};
+type Settings = Values<typeof settings>;
+
+export default defineTool({
+  slug: 'image-resizer',
+  name: 'Image Resizer',
+  category: 'image',
+  description: 'Changes the size of images in pixels or per cent.',
+  accepts: rasterTypes,
+  produces: ['jpeg', 'png', 'webp', 'avif', 'heic', 'gif', 'tiff', 'bmp', 'ico', 'jxl'],
+  files: { min: 1, max: 50 },
+  timeoutSeconds: 600,
+  engines: [sharpEngine, heicDecoder, jxlEngine],
+  optionalEngines: [heicEncoder, cameraRawDecoder],
+  enginesFor: ({ format }, inputs) => imagePrograms(inputs, format),
+  settings,
+  check({ width, height, percent }) {
+    const hasSize = width !== undefined || height !== undefined;
+    if (hasSize && percent !== undefined) return { percent: ['cannot be combined with width or height'] };
+    if (!hasSize && percent === undefined) return { width: ['is required when neither height nor percent is given'] };
+    return {};
+  },
+  run: (context) => eachInput(context, (input) => resize(input, context)),
+});
+
+async function resize(input: InputFile, context: ToolContext<Settings>): Promise<void> {
+  const { settings } = context;
+  const format = settings.format === 'keep' ? keptFormat(input.type) : settings.format;
+  const image = await openImage(input, context, { animated: canMove(format) });
+  const resized = withSteps(image, (pipeline) => resizeSteps(pipeline, image, settings));
+  const path = context.output(`${input.stem}.${extensionOf(format)}`);
+  await writeImage(resized, path, format, { quality: settings.quality });
+}
+
+function resizeSteps(pipeline: Sharp, image: { width: number; height: number }, settings: Settings): Sharp {
+  if (settings.percent !== undefined) {
+    const scale = settings.percent / 100;
+    const side = (length: number) => Math.max(1, Math.round(length * scale));
+    return pipeline.resize(side(image.width), side(image.height), { fit: 'fill' });
+  }
+  const { width = null, height = null, fit, background, enlarge } = settings;
+  return pipeline.resize(width, height, { fit, background, withoutEnlargement: !enlarge });
+}

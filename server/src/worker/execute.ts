@@ -1,0 +1,267 @@
+import { constants } from 'node:fs';
+import { mkdir, open, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { StoredOutput } from '../db/schema.ts';
+import { cleanFilename } from '../files/names.ts';
+import { isEmpty, satisfies, sniff } from '../files/sniff.ts';
+import type { FileStore } from '../files/store.ts';
+import { AppError, toError } from '../lib/errors.ts';
+import { Failure, failureCodes } from '../lib/failure.ts';
+import type { Log } from '../lib/log.ts';
+import { extensionOf, fileTypes, mediaTypeOf, type FileTypeId } from '../lib/media-types.ts';
+import { outputKey, type ClaimedRun } from '../runs/runs.ts';
+import type { Tool } from '../tools/define.ts';
+import type { Host, HostPool } from './hosts.ts';
+import type { HostMessage } from './messages.ts';
+
+/** Largest number of outputs one run may have. */
+const mostOutputs = 10_000;
+
+export type Outcome =
+  | { kind: 'done'; outputs: StoredOutput[] }
+  | { kind: 'failed'; failure: Failure }
+  /** The host died under the run without a reason of its own. */
+  | { kind: 'lost' }
+  /** The run was taken away: its owner cancelled it, or this worker stops. */
+  | { kind: 'aborted' };
+
+interface Parts {
+  hosts: HostPool;
+  store: FileStore;
+  findTool(slug: string): Tool | undefined;
+  onProgress(run: ClaimedRun, percent: number): void;
+  log: Log;
+}
+
+/**
+ * Executes one attempt: inputs staged, the tool run in its host, outputs checked and published under the attempt. Leaves
+ * nothing in the work directory. Never throws for what a file or an engine does.
+ */
+export async function execute(parts: Parts, run: ClaimedRun, signal: AbortSignal): Promise<Outcome> {
+  const tool = parts.findTool(run.tool);
+  if (tool === undefined) return failed('internal', 'This tool is no longer offered.');
+  const host = await parts.hosts.acquire(run.accountId);
+  const stop = () => host.kill();
+  signal.addEventListener('abort', stop, { once: true });
+  let outcome: Outcome = { kind: 'aborted' };
+  try {
+    signal.throwIfAborted();
+    outcome = await executeIn(host, tool, parts, run, signal);
+  } catch (error) {
+    outcome = signal.aborted ? { kind: 'aborted' } : toFailure(error, parts.log);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    await settleHost(parts.hosts, host, outcome, run);
+  }
+  return outcome;
+}
+
+/** A host whose run went well stays warm; any other is replaced. Its traces of the run go either way. */
+async function settleHost(hosts: HostPool, host: Host, outcome: Outcome, run: ClaimedRun): Promise<void> {
+  const healthy = outcome.kind === 'done' || (outcome.kind === 'failed' && isOwnersMistake(outcome.failure));
+  if (!healthy) {
+    host.kill();
+    await host.gone;
+  }
+  await Promise.all(
+    [host.inputs, host.outputs].map(({ outside }) =>
+      rm(join(outside, workName(run)), { recursive: true, force: true }),
+    ),
+  );
+  hosts.release(host, healthy);
+}
+
+/** Failures that say something about the file, not about the host. */
+function isOwnersMistake(failure: Failure): boolean {
+  return failure.code === 'invalid_input' || failure.code === 'password_required';
+}
+
+function workName(run: ClaimedRun): string {
+  return `${run.id}.${run.attempt}`;
+}
+
+async function executeIn(host: Host, tool: Tool, parts: Parts, run: ClaimedRun, signal: AbortSignal): Promise<Outcome> {
+  const name = workName(run);
+  const inputs = await stageInputs(parts.store, host, run);
+  const outputs = join(host.outputs.outside, name, 'out');
+  await mkdir(outputs, { recursive: true, mode: 0o700 });
+  await mkdir(join(host.outputs.outside, name, 'scratch'), { mode: 0o700 });
+  // Held open from before the engine starts: whatever it does to the path, this is the directory we made.
+  const directory = await open(outputs, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    const order = {
+      kind: 'run' as const,
+      tool: run.tool,
+      form: run.form,
+      inputs,
+      outputDirectory: join(host.outputs.inside, name, 'out'),
+      scratch: join(host.outputs.inside, name, 'scratch'),
+    };
+    const result = await runInHost(host, order, tool, {
+      signal,
+      onProgress: (percent) => parts.onProgress(run, percent),
+      onLog: (message) => parts.log.info({ run: run.id, tool: run.tool, message }, 'tool'),
+    });
+    if (result.kind === 'lost') return { kind: 'lost' };
+    if (result.kind === 'failed') throw readFailure(result);
+    const published = await publishOutputs(parts.store, run, tool, `/proc/self/fd/${directory.fd}`, result.outputs);
+    return { kind: 'done', outputs: published };
+  } finally {
+    await directory.close();
+  }
+}
+
+async function stageInputs(
+  store: FileStore,
+  host: Host,
+  run: ClaimedRun,
+): Promise<Parameters<Host['run']>[0]['inputs']> {
+  const name = workName(run);
+  await mkdir(join(host.inputs.outside, name), { mode: 0o700 });
+  return Promise.all(
+    run.inputs.map(async (input, index) => {
+      const type = toFileType(input.type);
+      const file = `${index}.${extensionOf(type)}`;
+      await store.stage(input.key, join(host.inputs.outside, name, file));
+      return {
+        path: join(host.inputs.inside, name, file),
+        filename: input.filename,
+        type,
+        sizeBytes: input.size_bytes,
+      };
+    }),
+  );
+}
+
+function toFileType(stored: string): FileTypeId {
+  return Object.hasOwn(fileTypes, stored) ? (stored as FileTypeId) : 'binary';
+}
+
+type HostResult = Extract<HostMessage, { kind: 'done' | 'failed' }> | { kind: 'lost' };
+
+/** The host's last word on the run, or the reason it has none. */
+function runInHost(
+  host: Host,
+  order: Parameters<Host['run']>[0],
+  tool: Tool,
+  listener: { signal: AbortSignal; onProgress(percent: number): void; onLog(message: string): void },
+): Promise<HostResult> {
+  return new Promise((resolve, reject) => {
+    let timedOut = false;
+    const deadline = setTimeout(() => {
+      timedOut = true;
+      host.kill();
+    }, tool.timeoutSeconds * 1000);
+    host.run(order, (message) => {
+      if (message.kind === 'progress') return listener.onProgress(message.percent);
+      if (message.kind === 'log') return listener.onLog(String(message.message).slice(0, 2000));
+      if (message.kind === 'ready') return undefined;
+      clearTimeout(deadline);
+      return resolve(message);
+    });
+    void host.gone.then(({ code, signal }) => {
+      clearTimeout(deadline);
+      if (timedOut)
+        return reject(
+          new Failure('timed_out', `The run took longer than the ${tool.timeoutSeconds} s this tool may take.`),
+        );
+      if (listener.signal.aborted) return reject(new Failure('cancelled', 'The run was stopped.'));
+      const failure = whyHostDied(code, signal);
+      return failure === undefined ? resolve({ kind: 'lost' }) : reject(failure);
+    });
+  });
+}
+
+/** Exit codes are 128 + signal when the sandbox reports them. A kill from outside (9) is nobody's verdict on the file. */
+function whyHostDied(code: number | null, signal: string | null): Failure | undefined {
+  const log = `the tool host ended with code ${code}, signal ${signal}`;
+  if (signal === 'SIGKILL' || code === 137) return undefined;
+  if (signal === 'SIGXFSZ' || code === 153)
+    return new Failure('resource_limit', 'An output grew larger than a run may write.', { log });
+  const outOfMemory = signal === 'SIGABRT' || signal === 'SIGTRAP' || code === 134 || code === 133;
+  if (outOfMemory) return new Failure('resource_limit', 'The file needs more memory than a run may use.', { log });
+  return new Failure('engine_failed', 'The engine crashed on this file.', { log });
+}
+
+/** A failure as the host tells it, with its words bounded: the host may be under somebody else's control. */
+function readFailure(message: Extract<HostMessage, { kind: 'failed' }>): Failure {
+  const code = failureCodes.find((known) => known === message.code) ?? 'internal';
+  const text = String(message.message).slice(0, 500);
+  const file = message.file === undefined ? undefined : cleanFilename(String(message.file));
+  return new Failure(code, text, { file, log: message.log?.slice(0, 4000) });
+}
+
+async function publishOutputs(
+  store: FileStore,
+  run: ClaimedRun,
+  tool: Tool,
+  directory: string,
+  announced: readonly { path: string; filename: string }[],
+): Promise<StoredOutput[]> {
+  if (announced.length === 0) throw new Failure('engine_failed', 'The tool made no output.');
+  if (announced.length > mostOutputs)
+    throw new Failure('resource_limit', `A run may have at most ${mostOutputs} outputs.`);
+  const published: StoredOutput[] = [];
+  for (const [index, { path, filename }] of announced.entries()) {
+    published.push(
+      await publishOutput(
+        store,
+        tool,
+        join(directory, basename(String(path))),
+        outputKey(run.id, run.attempt, index),
+        filename,
+      ),
+    );
+  }
+  return published;
+}
+
+/** Exit code 0 is not success: an output must exist, have content and be what the tool promises. */
+async function publishOutput(
+  store: FileStore,
+  tool: Tool,
+  path: string,
+  key: string,
+  filename: string,
+): Promise<StoredOutput> {
+  const { sizeBytes, sha256, sample } = await store.publish(path, key).catch((error: unknown) => {
+    if (error instanceof AppError)
+      throw new Failure('internal', error.message, { cause: error, log: String(error.cause) });
+    throw new Failure('engine_failed', 'The engine did not produce an output it promised.', {
+      cause: error,
+      log: toError(error).message,
+    });
+  });
+  if (isEmpty(sample)) throw new Failure('engine_failed', 'The engine produced an empty file.');
+  const type = await sniff(sample);
+  if (!satisfies(type, tool.produces))
+    throw new Failure(
+      'engine_failed',
+      `The engine produced a ${fileTypes[type].name}, which is not what this tool makes.`,
+    );
+  return {
+    filename: cleanFilename(filename),
+    size_bytes: sizeBytes,
+    media_type: mediaTypeOf(promised(type, tool, filename)),
+    sha256,
+    key,
+  };
+}
+
+/** Text formats look alike: the extension the tool chose says which of its promised types it meant. */
+function promised(actual: FileTypeId, tool: Tool, filename: string): FileTypeId {
+  if (tool.produces === 'any' || tool.produces.includes(actual)) return actual;
+  const extension = filename.slice(filename.lastIndexOf('.') + 1).toLowerCase();
+  const meant = tool.produces.find((type) => (fileTypes[type].extensions as readonly string[]).includes(extension));
+  return meant ?? actual;
+}
+
+function failed(code: Failure['code'], message: string): Outcome {
+  return { kind: 'failed', failure: new Failure(code, message) };
+}
+
+function toFailure(error: unknown, log: Log): Outcome {
+  if (error instanceof Failure) return { kind: 'failed', failure: error };
+  log.error({ err: error }, 'a run failed inside the worker');
+  return failed('internal', 'The service could not process this run.');
+}

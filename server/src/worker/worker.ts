@@ -1,0 +1,242 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RunError } from '@millrun/sdk';
+import { listen, type Database } from '../db/database.ts';
+import { isOutage } from '../lib/outage.ts';
+import { leaseSeconds } from '../db/queue.ts';
+import type { FileStore } from '../files/store.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Failure } from '../lib/failure.ts';
+import type { Uuid } from '../lib/ids.ts';
+import type { Log } from '../lib/log.ts';
+import { createPullLoop } from '../lib/pull-loop.ts';
+import { retry } from '../lib/retry.ts';
+import { channels } from '../runs/events.ts';
+import { outputsOf, type ClaimedRun, type Runs } from '../runs/runs.ts';
+import type { WorkerReport, Workers } from '../runs/workers.ts';
+import type { Tool } from '../tools/define.ts';
+import { execute, type Outcome } from './execute.ts';
+import type { HostPool } from './hosts.ts';
+
+/** How often a worker looks whether its runs are still its own, and for runs whose worker is gone, in milliseconds. */
+const beatMs = 1000;
+/** A poll for work in case a notification was missed, in milliseconds. */
+const pollMs = 1000;
+
+interface Parts {
+  runs: Runs;
+  workers: Workers;
+  database: Database;
+  store: FileStore;
+  /** Made for the number the worker got: its work directory is named after it. */
+  createHosts(workDirectory: string): HostPool;
+  /** Directory of all workers of this data directory. */
+  workRoot: string;
+  findTool(slug: string): Tool | undefined;
+  examine(): Promise<WorkerReport>;
+  slots: number;
+  clock: Clock;
+  log: Log;
+}
+
+export interface Worker {
+  /** Takes nothing more, waits for running work, puts the rest back into the queue. */
+  stop(drainSeconds: number): Promise<void>;
+}
+
+interface HeldRun {
+  run: ClaimedRun;
+  abort: AbortController;
+}
+
+export async function startWorker(parts: Parts): Promise<Worker> {
+  const { runs, workers, clock, log } = parts;
+  const held = new Map<Uuid, HeldRun>();
+  const number = await workers.newNumber();
+  const workDirectory = join(parts.workRoot, String(number));
+  const hosts = parts.createHosts(workDirectory);
+  let heardAt = clock.monotonicMs();
+  let giveBackRest = false;
+
+  const take = (id: Uuid) => held.get(id)?.abort.abort();
+  const takeAll = () => {
+    for (const id of held.keys()) take(id);
+  };
+
+  const listener = listen(
+    parts.database,
+    {
+      channels: [channels.queued, channels.cancelled],
+      onMessage: (channel, payload) => (channel === channels.cancelled ? take(payload) : loop.wake()),
+      async onConnect(client) {
+        // After a lost connection the server may hold the former session, and our lock with it, for a moment longer.
+        while (!(await workers.holdNumber(client, number))) await sleep(100);
+        heardAt = clock.monotonicMs();
+      },
+    },
+    log,
+  );
+  const loop = createPullLoop<ClaimedRun>({
+    slots: parts.slots,
+    pollMs,
+    async pull(count) {
+      await listener.ready; // A claim without the lock would look like the claim of a dead worker.
+      return runs.claim(number, count);
+    },
+    handle: (run) => work(run),
+    onError: (error) => log[isOutage(error) ? 'warn' : 'error']({ err: error }, 'no run could be claimed'),
+  });
+
+  async function work(run: ClaimedRun): Promise<void> {
+    const abort = new AbortController();
+    held.set(run.id, { run, abort });
+    const startedAt = clock.monotonicMs();
+    try {
+      const outcome = await execute({ ...parts, hosts, onProgress }, run, abort.signal);
+      await settle(run, outcome);
+      log.info(
+        {
+          run: run.id,
+          tool: run.tool,
+          attempt: run.attempt,
+          outcome: outcome.kind,
+          ms: Math.round(clock.monotonicMs() - startedAt),
+        },
+        'run',
+      );
+    } catch (error) {
+      log.error({ err: error, run: run.id }, 'a run could not be settled; its lease will end');
+    } finally {
+      held.delete(run.id);
+    }
+  }
+
+  function onProgress(run: ClaimedRun, percent: number): void {
+    runs
+      .progress(run, percent)
+      .catch((error: unknown) => log.debug({ err: error, run: run.id }, 'progress was not stored'));
+  }
+
+  /** The database may be away just now; while the lease holds, the verdict is worth waiting for. */
+  async function settle(run: ClaimedRun, outcome: Outcome): Promise<void> {
+    const accepted = await retry(() => settleOnce(run, outcome), {
+      firstPauseMs: 100,
+      maxPauseMs: 2000,
+      giveUp: (error, elapsedMs) => !isOutage(error) || elapsedMs > leaseSeconds * 1000,
+    });
+    // Somebody else ended the run, or it was taken away: what this attempt published is nobody's.
+    if (!accepted) await discard(run);
+  }
+
+  async function settleOnce(run: ClaimedRun, outcome: Outcome): Promise<boolean> {
+    switch (outcome.kind) {
+      case 'done':
+        return runs.finish(run, outcome.outputs);
+      case 'failed':
+        logFailure(run, outcome.failure);
+        await discard(run);
+        return runs.fail(run, toRunError(outcome.failure));
+      case 'lost':
+        await runs.lose(run.id, run.attempt);
+        return false;
+      case 'aborted':
+        if (giveBackRest) await runs.giveBack(run);
+        return false;
+    }
+  }
+
+  function discard(run: ClaimedRun): Promise<void> {
+    return parts.store.removeAll(outputsOf(run.id, run.attempt));
+  }
+
+  function logFailure(run: ClaimedRun, failure: Failure): void {
+    const level = failure.code === 'internal' ? 'error' : 'info';
+    log[level](
+      { run: run.id, tool: run.tool, code: failure.code, engine: failure.log, err: failure.cause },
+      failure.message,
+    );
+  }
+
+  async function beat(): Promise<void> {
+    const ours = await runs.beat(number, [...held.keys()]);
+    heardAt = clock.monotonicMs();
+    const current = new Map(ours.map(({ id, attempt }) => [id, attempt]));
+    for (const [id, { run }] of held) if (current.get(id) !== run.attempt) take(id);
+  }
+
+  async function beatLoop(signal: AbortSignal): Promise<void> {
+    const sightings = createReaper(parts);
+    while (!signal.aborted) {
+      await sleep(beatMs);
+      try {
+        await beat();
+        await sightings();
+      } catch (error) {
+        log[isOutage(error) ? 'warn' : 'error']({ err: error }, 'the database was not reached');
+        // Out of touch for a whole lease: others may take the runs now, so this worker must not go on.
+        if (clock.monotonicMs() - heardAt > leaseSeconds * 1000) takeAll();
+      }
+    }
+  }
+
+  await listener.ready;
+  await removeOldWork(parts, number);
+  await workers.report(number, await parts.examine());
+  const beating = new AbortController();
+  const beats = beatLoop(beating.signal);
+  const reporting = setInterval(() => {
+    const report = async () => workers.report(number, await parts.examine());
+    report().catch((error: unknown) => log.debug({ err: error }, 'the report of this worker was not stored'));
+  }, 15_000);
+
+  return {
+    async stop(drainSeconds) {
+      clearInterval(reporting);
+      const drained = loop.stop();
+      const late = setTimeout(() => {
+        giveBackRest = true;
+        takeAll();
+      }, drainSeconds * 1000);
+      await drained;
+      clearTimeout(late);
+      beating.abort();
+      await beats;
+      await hosts.close();
+      await listener.close();
+      await rm(workDirectory, { recursive: true, force: true });
+    },
+  };
+}
+
+function toRunError({ code, message, file }: Failure): RunError {
+  return { code, message, ...(file === undefined ? {} : { file }) };
+}
+
+/**
+ * Ends the leases of workers that are gone. A worker that only lost its connection takes its number again within a
+ * fraction of a second, so an orphan must be seen twice.
+ */
+function createReaper(parts: Parts): () => Promise<void> {
+  let suspected = new Map<Uuid, number>();
+  return async () => {
+    const orphans = await parts.workers.orphans();
+    const certain = orphans.filter(({ id, attempt }) => suspected.get(id) === attempt);
+    suspected = new Map(orphans.map(({ id, attempt }) => [id, attempt]));
+    for (const { id, attempt } of certain) {
+      parts.log.warn({ run: id, attempt }, 'the worker of a run is gone');
+      await parts.runs.lose(id, attempt);
+    }
+    if (certain.length > 0) await parts.workers.forgetDead();
+  };
+}
+
+/** Work directories of workers that are gone hold nothing anybody needs. */
+async function removeOldWork(parts: Parts, ownNumber: number): Promise<void> {
+  await parts.workers.forgetDead();
+  const alive = new Set([ownNumber, ...(await parts.workers.alive())].map(String));
+  const names = await readdir(parts.workRoot).catch(() => []);
+  for (const name of names.filter((candidate) => !alive.has(candidate))) {
+    await rm(join(parts.workRoot, name), { recursive: true, force: true });
+  }
+}
