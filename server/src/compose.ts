@@ -139,7 +139,7 @@ export async function composeApi(core: Core): Promise<FastifyInstance> {
     database,
     {
       channels: [channels.run],
-      onMessage: (_channel, id) => events.publish(id),
+      onMessage: (_channel, message) => events.publish(message),
       onConnect: async () => events.publishAll(),
     },
     log,

@@ -26,7 +26,7 @@ export interface TestServer extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-interface Options {
+export interface ServerOptions {
   role?: 'serve' | 'api' | 'worker';
   /** Reuse the data of another server. */
   dataDirectory?: string;
@@ -39,7 +39,7 @@ let accounts = 0;
  * The real program as a user starts it, on a free port and a data directory of its own: real PostgreSQL, real engines,
  * real sandbox. Disposing stops it and removes the data, unless the directory was handed in.
  */
-export async function startServer(options: Options = {}): Promise<TestServer> {
+export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const dataDirectory = options.dataDirectory ?? (await mkdtemp(join(tmpdir(), 'millrun-test-')));
   const env = { PATH: process.env['PATH'] ?? '', PORT: '0', MILLRUN_DATA_DIR: dataDirectory, ...options.env };
   const child = spawn(process.execPath, [launcher, options.role ?? 'serve'], {

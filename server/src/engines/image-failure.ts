@@ -3,7 +3,7 @@ import { Failure } from '../lib/failure.ts';
 import { maxPixels } from './sharp.ts';
 
 /** Most frames an animation may have. */
-export const maxFrames = 500;
+const maxFrames = 500;
 
 /** What a failure says about the file it is about. */
 export interface NamedFile {
@@ -62,7 +62,8 @@ export function imageFailure(thrown: unknown, file: NamedFile): unknown {
       log,
     });
   }
-  if (/unable to (open|write)|no space|write error|ENOSPC|EACCES/i.test(log)) {
+  // "unable to write" alone also follows a failure to read: only the system's own words tell of a full disk.
+  if (/no space left|quota exceeded|permission denied|read-only file system|ENOSPC|EDQUOT|EACCES/i.test(log)) {
     return new Failure('engine_failed', `The result of "${file.filename}" could not be written.`, {
       file: file.filename,
       log,

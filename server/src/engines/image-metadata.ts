@@ -138,3 +138,66 @@ function blankMetadata(file: Buffer, { exif, xmp }: ImageMetadata): Buffer {
 function withoutExifMarker(exif: Buffer | undefined): Buffer | undefined {
   return exif?.toString('latin1', 0, 4) === 'Exif' ? exif.subarray(6) : exif;
 }
+
+/** What stands before an EXIF block: in JPEG, AVIF, HEIC and some WebP; in PNG; in other WebP. */
+const exifMarkers = [
+  { text: 'Exif\0\0MM', skip: 6 },
+  { text: 'Exif\0\0II', skip: 6 },
+  { text: 'eXIf', skip: 4 },
+  { text: 'EXIF', skip: 8 },
+];
+
+/**
+ * The small copy of the picture that cameras put into EXIF still shows what was cropped away or watermarked. Overwrites it
+ * in an encoded file, wherever the format keeps its EXIF block; everything else EXIF says stays.
+ */
+export function eraseThumbnail(file: Buffer): void {
+  const found = exifMarkers
+    .map(({ text, skip }) => ({ text, at: file.indexOf(text, 0, 'latin1'), skip }))
+    .find(({ at }) => at !== -1);
+  if (found === undefined) return;
+  const start = found.at + found.skip;
+  const directory = thumbnailDirectory(file.subarray(start));
+  if (directory === undefined) return;
+  const { exif, pointerAt, thumbnail } = directory;
+  exif.fill(0, thumbnail.start, thumbnail.end);
+  exif.writeUInt32BE(0, pointerAt);
+  if (found.text === 'eXIf') {
+    const end = start + file.readUInt32BE(found.at - 4);
+    file.writeUInt32BE(crc32(file.subarray(found.at, end)), end);
+  }
+}
+
+/** Whether an EXIF block, with or without its JPEG marker, holds a small copy of the picture. */
+export function hasThumbnail(exif: Buffer | undefined): boolean {
+  const block = withoutExifMarker(exif);
+  return block !== undefined && thumbnailDirectory(block) !== undefined;
+}
+
+const thumbnailTags = { offset: 0x0201, length: 0x0202 };
+
+/** The second directory of a TIFF structure is the thumbnail's; the first ends with the pointer to it. */
+function thumbnailDirectory(
+  exif: Buffer,
+): { exif: Buffer; pointerAt: number; thumbnail: { start: number; end: number } } | undefined {
+  try {
+    const isLittle = exif.toString('latin1', 0, 2) === 'II';
+    const short = (at: number) => (isLittle ? exif.readUInt16LE(at) : exif.readUInt16BE(at));
+    const long = (at: number) => (isLittle ? exif.readUInt32LE(at) : exif.readUInt32BE(at));
+    const first = long(4);
+    const pointerAt = first + 2 + short(first) * 12;
+    const second = long(pointerAt);
+    if (second === 0) return undefined;
+    const entries = Array.from({ length: short(second) }, (_, index) => second + 2 + index * 12);
+    const valueOf = (tag: number) => entries.filter((at) => short(at) === tag).map((at) => long(at + 8))[0];
+    const start = valueOf(thumbnailTags.offset);
+    if (start === undefined) return undefined;
+    return {
+      exif,
+      pointerAt,
+      thumbnail: { start, end: Math.min(exif.length, start + (valueOf(thumbnailTags.length) ?? 0)) },
+    };
+  } catch {
+    return undefined; // Pointers beyond the end: no reader finds a thumbnail there either.
+  }
+}

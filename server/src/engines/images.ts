@@ -8,6 +8,7 @@ import type { Engine } from './engine.ts';
 import { decodeHeic, encodeHeic, heicEncoder } from './heic.ts';
 import { encodeIco, iconSizes, largestIconPicture } from './ico.ts';
 import { assertDecodable, imageFailure, type NamedFile } from './image-failure.ts';
+import { eraseThumbnail, hasThumbnail } from './image-metadata.ts';
 import { decodeJxl, encodeJxl } from './jxl.ts';
 import { decodePsd } from './psd.ts';
 import { rasterToTiff } from './raster.ts';
@@ -80,6 +81,8 @@ export interface OpenImage {
   readonly isGrey: boolean;
   readonly is16Bit: boolean;
   readonly hasProfile: boolean;
+  /** A small copy of the picture in its EXIF block. */
+  readonly hasThumbnail: boolean;
 }
 
 export interface OpenOptions {
@@ -119,6 +122,7 @@ export async function openImage(file: ImageFile, workspace: Workspace, options: 
       isGrey: metadata.space === 'b-w' || metadata.space === 'grey16',
       is16Bit: metadata.depth === 'ushort',
       hasProfile: metadata.hasProfile,
+      hasThumbnail: hasThumbnail(metadata.exif),
     };
   } catch (error) {
     throw imageFailure(error, file);
@@ -184,10 +188,17 @@ export async function writeImage(
   image.workspace.signal.throwIfAborted();
   try {
     await encoders[format](image, path, options);
+    if (image.hasThumbnail && options.keepMetadata !== false) await rewrite(path, eraseThumbnail);
     return (await stat(path)).size;
   } catch (error) {
     throw imageFailure(error, image.file);
   }
+}
+
+async function rewrite(path: string, change: (file: Buffer) => void): Promise<void> {
+  const file = await readFile(path);
+  change(file);
+  await writeFile(path, file);
 }
 
 type Encoder = (image: OpenImage, path: string, options: EncodeOptions) => Promise<unknown>;

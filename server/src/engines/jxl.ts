@@ -49,8 +49,13 @@ export async function decodeJxl(file: Buffer, named: NamedFile): Promise<Raster>
   assertDecodable(named, size);
   decoder ??= loadDecoder();
   const decode = await decoder;
-  const { data, width, height } = await decode(arrayBufferOf(file));
-  return { width, height, color: 'rgb', hasAlpha: true, bits: 8, data: new Uint8Array(data.buffer) };
+  try {
+    const { data, width, height } = await decode(arrayBufferOf(file));
+    return { width, height, color: 'rgb', hasAlpha: true, bits: 8, data: new Uint8Array(data.buffer) };
+  } catch (error) {
+    decoder = undefined; // WebAssembly that has trapped stays broken: the next image gets a fresh one.
+    throw brokenImage(named, String(error));
+  }
 }
 
 /** `rgba`: eight bits, rows from the top. Effort 4 of 9: the default of 7 takes four times as long for a few per cent. */
@@ -75,7 +80,7 @@ function arrayBufferOf(bytes: Buffer): ArrayBuffer {
  * Width and height from the codestream's SizeHeader (ISO/IEC 18181-1, D.2), so that a file that claims to be huge is
  * refused before the decoder allocates for it. Undefined when the bytes are no JPEG XL.
  */
-export function jxlSize(file: Buffer): { width: number; height: number } | undefined {
+function jxlSize(file: Buffer): { width: number; height: number } | undefined {
   const codestream = findCodestream(file);
   if (codestream === undefined || codestream.readUInt16BE(0) !== 0xff0a) return undefined;
   const read = bitReader(codestream.subarray(2, 2 + 16));

@@ -12,7 +12,9 @@ const pipeDirectories = ['/tmp', '/var/tmp'];
  * profile's URL in UTF-16, printed without leading zeros; before that comes the user's id where there is a passwd entry.
  */
 export async function findPipe(profile: string): Promise<string | undefined> {
-  const digest = createHash('md5').update(Buffer.from(pathToFileURL(profile).href, 'utf16le')).digest();
+  const digest = createHash('md5')
+    .update(Buffer.from(pathToFileURL(profile).href, 'utf16le'))
+    .digest();
   const ending = `_SingleOfficeIPC_${[...digest].map((byte) => byte.toString(16)).join('')}`;
   for (const directory of pipeDirectories) {
     const names = await readdir(directory).catch(() => []);
@@ -57,5 +59,8 @@ export function sendArguments(pipe: string, args: readonly string[], signal?: Ab
 }
 
 function escapeArgument(argument: string): string {
-  return argument.replaceAll('\\', String.raw`\\`).replaceAll(',', String.raw`\,`).replaceAll('\0', String.raw`\0`);
+  return argument
+    .replaceAll('\\', String.raw`\\`)
+    .replaceAll(',', String.raw`\,`)
+    .replaceAll('\0', String.raw`\0`);
 }

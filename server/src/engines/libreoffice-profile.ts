@@ -64,7 +64,11 @@ const moduleList = `<?xml version="1.0" encoding="UTF-8"?>
 `;
 
 function moduleSource(macro: string): string {
-  const escaped = macro.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+  const escaped = macro
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
   return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE script:module PUBLIC "-//OpenOffice.org//DTD OfficeDocument 1.0//EN" "module.dtd">
 <script:module xmlns:script="http://openoffice.org/2000/script" script:name="Millrun" script:language="StarBasic">${escaped}</script:module>

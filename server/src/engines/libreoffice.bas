@@ -9,12 +9,27 @@ Option Explicit
 Global opened As Object
 Private questions As String
 
-' Opens an empty document that stays open: it loads Writer ahead, and LibreOffice ends itself when no document is open.
+' Opens an empty document that stays open, because LibreOffice ends itself when no document is open. Writing it as DOCX,
+' reading that and writing PDF loads ahead what the first document would wait for.
 Sub Warm(directory As String)
 	Dim arguments(0) As New com.sun.star.beans.PropertyValue
+	Dim empty As Object, sample As Object, url As String
+	On Error GoTo Failed
+	url = ConvertToURL(directory & "/warm")
 	SetArgument(arguments(0), "Hidden", True)
-	StarDesktop.loadComponentFromURL("private:factory/swriter", "_blank", 0, arguments)
+	empty = StarDesktop.loadComponentFromURL("private:factory/swriter", "_blank", 0, arguments)
+	empty.Text.String = "Warm"
+	SetArgument(arguments(0), "FilterName", "MS Word 2007 XML")
+	empty.storeToURL(url, arguments)
+	SetArgument(arguments(0), "Hidden", True)
+	sample = StarDesktop.loadComponentFromURL(url, "_blank", 0, arguments)
+	SetArgument(arguments(0), "FilterName", "writer_pdf_Export")
+	sample.storeToURL(url, arguments)
+	sample.close(True)
 	WriteResult(directory, "done", "")
+	Exit Sub
+Failed:
+	WriteResult(directory, "failed", Err & " " & Error$ & " (line " & Erl & ")")
 End Sub
 
 Sub OpenDocument(directory As String)

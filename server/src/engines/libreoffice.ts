@@ -47,6 +47,7 @@ interface Office {
   program: StartedProgram;
   /** The profile, and where jobs and results are handed over. */
   directory: string;
+  removeAtExit: () => void;
   pipe: string;
 }
 
@@ -65,19 +66,28 @@ export async function stopLibreOffice(): Promise<void> {
   if (running !== undefined) await removeOffice(running);
 }
 
-async function runningOffice(): Promise<Office> {
+async function runningOffice(signal?: AbortSignal): Promise<Office> {
   const current = await office?.catch(() => undefined);
-  if (current?.program.running() === true) return current;
+  if (current !== undefined && (await answers(current, signal))) return current;
+  signal?.throwIfAborted();
   await stopLibreOffice();
   office = startOffice();
   return office;
+}
+
+/** Asked before every document: an instance that died shows as running until its starter has noticed. */
+async function answers(running: Office, signal?: AbortSignal): Promise<boolean> {
+  if (!running.program.running()) return false;
+  const closed = await callMacro(running, 'CloseDocument', {}, signal).catch(() => undefined);
+  return closed?.status === 'done';
 }
 
 const startLimitMs = 60_000;
 
 async function startOffice(): Promise<Office> {
   const directory = await mkdtemp(join(tmpdir(), 'millrun-office-'));
-  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+  const removeAtExit = () => rmSync(directory, { recursive: true, force: true });
+  process.once('exit', removeAtExit);
   await writeProfile(directory);
   const profile = pathToFileURL(directory).href;
   const program = startProgram(
@@ -89,18 +99,19 @@ async function startOffice(): Promise<Office> {
   while (program.running() && performance.now() < deadline) {
     // With a new profile LibreOffice starts, prepares it and starts again: a first connection may break.
     const pipe = await findPipe(directory);
-    const started = { program, directory, pipe: pipe ?? '' };
+    const started = { program, directory, removeAtExit, pipe: pipe ?? '' };
     const warm = pipe === undefined ? undefined : await callMacro(started, 'Warm', {}).catch(() => undefined);
     if (warm?.status === 'done') return started;
     await sleep(10);
   }
-  await removeOffice({ program, directory, pipe: '' });
+  await removeOffice({ program, directory, removeAtExit, pipe: '' });
   throw new Failure('engine_failed', 'LibreOffice did not start.', { log: program.stderrTail() });
 }
 
 /** LibreOffice removes its own pipe only when it ends by itself. */
-async function removeOffice({ program, directory, pipe }: Office): Promise<void> {
+async function removeOffice({ program, directory, removeAtExit, pipe }: Office): Promise<void> {
   await program.stop();
+  process.off('exit', removeAtExit);
   await rm(directory, { recursive: true, force: true });
   if (pipe !== '') await rm(pipe, { force: true });
 }
@@ -186,7 +197,7 @@ export async function convertToPdf(document: WordDocument, options: PdfOptions):
   if (filter === undefined) throw unreadable(document);
   const source = await stageSource(document, filter, options.scratch);
   try {
-    const running = await runningOffice();
+    const running = await runningOffice(signal);
     await layOut(running, document, { source, filter }, options);
     await callMacro(running, 'CloseDocument', {}, signal);
     await checkPdf(options.target, document.filename);
@@ -261,10 +272,13 @@ async function layOut(
   }
 }
 
+/** How the filter for Word 97-2003 reports a password it has not got: it asks no question (`ERRCODE_SVX_WRONGPASS`). */
+const wrongPassword = /\b1000F\b/;
+
 function openFailure({ status, detail }: MacroResult, document: WordDocument, password: string | undefined): Failure {
   const { filename: file, type } = document;
   const options = { file, log: `${status} ${detail}` };
-  const locked = type === 'encrypted_office' || detail.includes('PasswordRequest');
+  const locked = type === 'encrypted_office' || detail.includes('PasswordRequest') || wrongPassword.test(detail);
   if (status === 'not_loaded' && locked) {
     const why = password === undefined ? 'is protected with a password' : 'does not open with this password';
     return new Failure('password_required', `${file} ${why}.`, options);

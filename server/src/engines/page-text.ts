@@ -18,16 +18,14 @@ function plain({ text, isHyphen }: PageCharacter): string {
   return ligatures.get(text) ?? text;
 }
 
-/** The text of a page in reading order: one line a line, ended by `\n`; composed characters (NFC). */
-export function readingText(characters: readonly PageCharacter[]): string {
-  let text = '';
-  for (const character of characters) {
-    if (character.isHyphen) text += '-\n';
-    else if (character.text === '\n') text += '\n';
-    else text += plain(character);
-  }
-  const lines = text.split('\n').map((line) => line.trimEnd());
-  return endWithNewline(lines.join('\n').normalize('NFC'));
+/** The text of a page in reading order, tidied: lines end with `\n`, hyphens as printed, composed characters (NFC). */
+export function readingText(text: string): string {
+  const tidy = text
+    .replaceAll('\ufffe', '-\n')
+    .replaceAll(/[\ufb00-\ufb06]/g, (ligature) => ligatures.get(ligature) ?? ligature)
+    .replaceAll(/(?!\n)[\p{Cc}\ufeff\uffff]/gu, '')
+    .replaceAll(/[^\S\n]+$/gm, '');
+  return endWithNewline(tidy.normalize('NFC'));
 }
 
 interface Line {
@@ -53,7 +51,12 @@ export function layoutText(characters: readonly PageCharacter[]): string {
   const cell = usualWidth(upright);
   const left = upright.reduce((least, character) => Math.min(least, character.left), Infinity);
   const text = lines.map((line, index) => emptyLinesBefore(lines, index) + drawLine(line, left, cell)).join('\n');
-  const tilted = readingText(characters.filter((character) => !isUpright(character)));
+  const tilted = readingText(
+    characters
+      .filter((character) => !isUpright(character))
+      .map(({ text: one }) => one)
+      .join(''),
+  );
   return endWithNewline(
     [text, tilted]
       .filter((part) => part.trim() !== '')

@@ -62,6 +62,8 @@ interface PdfiumModule {
   _FPDFText_LoadPage(page: number): number;
   _FPDFText_ClosePage(text: number): void;
   _FPDFText_CountChars(text: number): number;
+  /** Writes UTF-16 with a NUL at the end; returns the length with it, in code units. */
+  _FPDFText_GetText(text: number, start: number, count: number, result: number): number;
   _FPDFText_GetUnicode(text: number, index: number): number;
   _FPDFText_IsGenerated(text: number, index: number): number;
   _FPDFText_IsHyphen(text: number, index: number): number;
@@ -106,6 +108,8 @@ export interface PdfReader {
    * @throws Failure `resource_limit` for a page larger than 14 400 points or 100 megapixels; `invalid_input`
    */
   render(page: number, options: { dpi: number; transparent: boolean }): RenderedPage;
+  /** The text of a page in reading order, as PDFium gives it: lines end with CR LF, U+FFFE is a hyphen at a line's end. */
+  text(page: number): string;
   /** The characters of a page in the order PDFium reads them. */
   characters(page: number): PageCharacter[];
 }
@@ -280,6 +284,7 @@ function createReader(module: PdfiumModule, document: number, filename: string):
       const handles = { form };
       return withPage(page, (pointer) => renderPage(module, { page: pointer, ...handles }, { ...pixels, transparent }));
     },
+    text: (page) => withPage(page, (pointer) => readText(module, pointer)),
     characters: (page) => withPage(page, (pointer) => readCharacters(module, pointer)),
   };
 }
@@ -346,6 +351,20 @@ function copyRows(heap: Uint8Array, data: number, stride: number, rowBytes: numb
 
 /** More characters than this on one page are an attack on the layout, not text. */
 const maxCharacters = 500_000;
+
+function readText(module: PdfiumModule, page: number): string {
+  const text = module._FPDFText_LoadPage(page);
+  if (text === 0) return '';
+  try {
+    const count = Math.min(maxCharacters, module._FPDFText_CountChars(text));
+    return withMemory(module, (count + 1) * 2, (result) => {
+      const length = module._FPDFText_GetText(text, 0, count, result) - 1;
+      return Buffer.from(module.HEAPU8.subarray(result, result + Math.max(0, length) * 2)).toString('utf16le');
+    });
+  } finally {
+    module._FPDFText_ClosePage(text);
+  }
+}
 
 function readCharacters(module: PdfiumModule, page: number): PageCharacter[] {
   const text = module._FPDFText_LoadPage(page);

@@ -47,7 +47,7 @@ export function encodeQr(text: string, ecc: ErrorCorrection): QrMatrix | undefin
 }
 
 /** The smallest size at which every module still has a whole pixel. */
-export function smallestSize(matrix: QrMatrix, margin: number): number {
+function smallestSize(matrix: QrMatrix, margin: number): number {
   return matrix.modules + 2 * margin;
 }
 
@@ -179,7 +179,7 @@ type Rgba = [number, number, number, number];
 
 function rgba(color: string): Rgba {
   if (color === 'transparent') return [255, 255, 255, 0];
-  const digits = color.length === 4 ? [...color.slice(1)].map((digit) => digit + digit).join('') : color.slice(1);
+  const digits = color.length === 4 ? Array.from(color.slice(1), (digit) => digit + digit).join('') : color.slice(1);
   const [r = 0, g = 0, b = 0, a = 255] = Buffer.from(digits, 'hex');
   return [r, g, b, a];
 }

@@ -14,7 +14,7 @@ export interface Raster {
 const colorChannels = { grey: 1, rgb: 3, cmyk: 4 };
 const photometric = { grey: 1, rgb: 2, cmyk: 5 };
 
-export function channelsOf({ color, hasAlpha }: Pick<Raster, 'color' | 'hasAlpha'>): number {
+function channelsOf({ color, hasAlpha }: Pick<Raster, 'color' | 'hasAlpha'>): number {
   return colorChannels[color] + (hasAlpha ? 1 : 0);
 }
 

@@ -65,7 +65,9 @@ export function createDiskStore({ root }: { root: string }): FileStore {
 
     async read(key, range) {
       const file = await openStored(pathOf(parseFileKey(key)), key);
-      return file.createReadStream({ highWaterMark: blockLength, ...range });
+      // A stream makes a buffer of this size for every read: a small file must not cost a large one.
+      const { size } = await onDisk(file.stat());
+      return file.createReadStream({ highWaterMark: Math.max(1, Math.min(blockLength, size)), ...range });
     },
 
     async size(key) {

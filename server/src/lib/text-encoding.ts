@@ -56,10 +56,16 @@ async function isUtf8File(path: string): Promise<boolean> {
  *
  * @throws TypeError at bytes that are not of this encoding, RangeError for an encoding there is not.
  */
-export async function* decodeFile(path: string, encoding: string): AsyncGenerator<string> {
+export async function* decodeFile(
+  path: string,
+  encoding: string,
+  onBytes?: (count: number) => void,
+): AsyncGenerator<string> {
   const decoder = new TextDecoder(encoding, { fatal: true });
   for await (const chunk of createReadStream(path)) {
-    const text = decoder.decode(chunk as Buffer, { stream: true });
+    const bytes = chunk as Buffer;
+    onBytes?.(bytes.length);
+    const text = decoder.decode(bytes, { stream: true });
     if (text !== '') yield text;
   }
   const rest = decoder.decode();

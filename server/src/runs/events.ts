@@ -3,7 +3,7 @@ import type { Uuid } from '../lib/ids.ts';
 
 /** PostgreSQL channels that tell every process what has happened. */
 export const channels = {
-  /** A run has changed; the payload is its UUID. */
+  /** A run has changed; the payload is its UUID and its status. */
   run: 'millrun_run',
   /** A run was queued: workers look. */
   queued: 'millrun_queued',
@@ -21,16 +21,18 @@ export function announceCancel(tx: Tx | Db, id: Uuid): Promise<void> {
 
 /** Who in this process waits for a run to change. */
 export interface RunEvents {
-  /** Calls back on every change, and when changes may have been missed; returns the way out. */
-  subscribe(id: Uuid, onChange: () => void): () => void;
-  /** A run has changed. */
-  publish(id: Uuid): void;
+  /** Calls back on every change with the new status, without one when changes may have been missed; returns the way out. */
+  subscribe(id: Uuid, onChange: OnChange): () => void;
+  /** A run has changed; the message as it came through the channel. */
+  publish(message: string): void;
   /** Changes may have been missed: everybody looks again. */
   publishAll(): void;
 }
 
+type OnChange = (status?: string) => void;
+
 export function createRunEvents(): RunEvents {
-  const subscribers = new Map<Uuid, Set<() => void>>();
+  const subscribers = new Map<Uuid, Set<OnChange>>();
   return {
     subscribe(id, onChange) {
       const group = subscribers.get(id) ?? new Set();
@@ -40,8 +42,9 @@ export function createRunEvents(): RunEvents {
         if (group.size === 0 && subscribers.get(id) === group) subscribers.delete(id);
       };
     },
-    publish(id) {
-      for (const onChange of subscribers.get(id) ?? []) onChange();
+    publish(message) {
+      const [id = '', status] = message.split(' ');
+      for (const onChange of subscribers.get(id) ?? []) onChange(status);
     },
     publishAll() {
       for (const group of subscribers.values()) for (const onChange of group) onChange();

@@ -3,6 +3,7 @@ import type { RunError, RunStatus } from '@millrun/sdk';
 import type { Db, Tx } from '../db/database.ts';
 import type { StoredInput, StoredOutput } from '../db/schema.ts';
 import type { Uuid } from '../lib/ids.ts';
+import { channels } from './events.ts';
 import type { Lifecycle } from './lifecycle.ts';
 
 /** A run as every read returns it. */
@@ -118,27 +119,6 @@ export function selectRuns(db: Db, accountId: Uuid, filter: RunFilter): Promise<
     .execute();
 }
 
-/**
- * Counts a run against the day and takes the account's next place in the fair order, in one statement. Undefined when the
- * day's runs are used up. `limit` 0 is none.
- */
-export async function takeDailyRun(
-  tx: Tx,
-  options: { accountId: Uuid; day: string; limit: number },
-): Promise<{ fairTag: number } | undefined> {
-  const { rows } = await sql<{ fair_tag: number }>`
-    with counted as (
-      insert into usage_days as u (account_id, day, runs) values (${options.accountId}, ${options.day}::date, 1)
-      on conflict (account_id, day) do update set runs = u.runs + 1
-        where ${options.limit} = 0 or u.runs < ${options.limit}
-      returning runs
-    )
-    update accounts set fair_tag = greatest(fair_tag + 1, (select last_value from fair_clock)::int)
-    where id = ${options.accountId} and exists (select 1 from counted)
-    returning fair_tag`.execute(tx);
-  return rows[0] === undefined ? undefined : { fairTag: rows[0].fair_tag };
-}
-
 /** A run that was never started gives its place in the day back. */
 export async function giveDailyRunBack(tx: Tx, accountId: Uuid, day: string): Promise<void> {
   await sql`update usage_days set runs = greatest(runs - 1, 0) where account_id = ${accountId} and day = ${day}::date`.execute(
@@ -153,36 +133,38 @@ export interface NewRun {
   settings: Record<string, unknown>;
   form: Record<string, string>;
   inputs: StoredInput[];
-  fairTag: number;
+  /** The day it counts against, and how many runs that day may have; 0 is no limit. */
   day: string;
+  runsPerDay: number;
   createdAt: Date;
   expiresAt: Date | null;
 }
 
-export async function insertRun(tx: Tx, run: NewRun): Promise<void> {
-  await tx
-    .insertInto('runs')
-    .values({
-      id: run.id,
-      account_id: run.accountId,
-      tool: run.tool,
-      status: 'queued',
-      settings: JSON.stringify(run.settings),
-      form: JSON.stringify(run.form),
-      inputs: JSON.stringify(run.inputs),
-      fair_tag: run.fairTag,
-      day: run.day,
-      created_at: run.createdAt,
-      expires_at: run.expiresAt,
-    })
-    .execute();
-}
-
-/** Moves the clock of the fair order to the run that starts now, so that newcomers queue beside it, not behind the past. */
-export async function advanceFairClock(tx: Tx, id: Uuid): Promise<void> {
-  await sql`
-    select setval('fair_clock', greatest(c.last_value, r.fair_tag))
-    from fair_clock c, runs r where r.id = ${id} and r.fair_tag > c.last_value`.execute(tx);
+/**
+ * Counts a run against the day, takes the account's next place in the fair order, stores the run and wakes the workers,
+ * in one statement. Undefined when the day's runs are used up.
+ */
+export async function insertRun(tx: Tx, run: NewRun): Promise<{ fairTag: number } | undefined> {
+  const { rows } = await sql<{ fair_tag: number }>`
+    with counted as (
+      insert into usage_days as u (account_id, day, runs) values (${run.accountId}::uuid, ${run.day}::date, 1)
+      on conflict (account_id, day) do update set runs = u.runs + 1
+        where ${run.runsPerDay}::int = 0 or u.runs < ${run.runsPerDay}::int
+      returning account_id
+    ), placed as (
+      update accounts a set fair_tag = greatest(a.fair_tag + 1, (select last_value from fair_clock)::int)
+      from counted where a.id = counted.account_id
+      returning a.fair_tag
+    ), stored as (
+      insert into runs (id, account_id, tool, status, settings, form, inputs, fair_tag, day, created_at, expires_at)
+      select ${run.id}::uuid, ${run.accountId}::uuid, ${run.tool}, 'queued', ${JSON.stringify(run.settings)}::json,
+        ${JSON.stringify(run.form)}::json, ${JSON.stringify(run.inputs)}::jsonb, fair_tag, ${run.day}::date,
+        ${run.createdAt}::timestamptz, ${run.expiresAt}::timestamptz
+      from placed
+      returning fair_tag
+    )
+    select fair_tag, pg_notify(${channels.queued}, '') from stored`.execute(tx);
+  return rows[0] === undefined ? undefined : { fairTag: rows[0].fair_tag };
 }
 
 interface RunChange extends Lifecycle {
@@ -193,7 +175,10 @@ interface RunChange extends Lifecycle {
   error?: RunError;
 }
 
-/** Writes what `lifecycle.ts` decided, and tells everybody, in one statement. The row must be locked by `lockRun`. */
+/**
+ * Writes what `lifecycle.ts` decided and tells everybody, in one statement. The row must be locked by `lockRun`. A run that
+ * starts moves the clock of the fair order to its tag, so that newcomers queue beside it, not behind the past.
+ */
 export async function writeRun(tx: Tx, id: Uuid, change: RunChange): Promise<void> {
   await tx
     .updateTable('runs')
@@ -210,7 +195,11 @@ export async function writeRun(tx: Tx, id: Uuid, change: RunChange): Promise<voi
       ...(change.error === undefined ? {} : { error: JSON.stringify(change.error) }),
     })
     .where('id', '=', id)
-    .returning(sql`pg_notify('millrun_run', ${id})`.as('told'))
+    .returning([
+      sql`pg_notify(${channels.run}, ${`${id} ${change.status}`})`.as('told'),
+      sql`case when status = 'processing' and fair_tag > (select last_value from fair_clock)
+        then setval('fair_clock', fair_tag) end`.as('clock'),
+    ])
     .execute();
 }
 
@@ -222,7 +211,7 @@ export async function raiseProgress(db: Db, id: Uuid, attempt: number, percent: 
       where id = ${id} and attempt = ${attempt} and status = 'processing' and progress < ${percent}
       returning id
     )
-    select pg_notify('millrun_run', id::text) from raised`.execute(db);
+    select pg_notify(${channels.run}, id::text || ' processing') from raised`.execute(db);
 }
 
 /** The attempts a worker holds, as the database sees it: what it works on beyond these was taken away. */

@@ -102,16 +102,15 @@ export function createRuns(parts: Parts): Runs {
     const day = createdAt.toISOString().slice(0, 10);
     const reply = viewSubmission({ id: request.id, tool: request.tool, created_at: createdAt }, links);
     await db.transaction().execute(async (tx) => {
-      const place = await queries.takeDailyRun(tx, { accountId: owner.accountId, day, limit: owner.plan.runsPerDay });
-      if (place === undefined) throw dailyLimitReached(owner, createdAt);
-      await queries.insertRun(tx, {
+      const place = await queries.insertRun(tx, {
         ...request,
         accountId: owner.accountId,
-        fairTag: place.fairTag,
         day,
+        runsPerDay: owner.plan.runsPerDay,
         createdAt,
         expiresAt: parts.retentionHours === 0 ? null : new Date(createdAt.getTime() + parts.retentionHours * 3_600_000),
       });
+      if (place === undefined) throw dailyLimitReached(owner, createdAt);
       await queue.send(queueNames.runs, null, {
         id: request.id,
         priority: -place.fairTag,
@@ -119,7 +118,6 @@ export function createRuns(parts: Parts): Runs {
         db: within(tx),
       });
       if (request.idempotency !== undefined) await rememberReply(tx, owner.accountId, request.idempotency, reply);
-      await announceQueued(tx);
     });
     return reply;
   }
@@ -260,7 +258,6 @@ export function createRuns(parts: Parts): Runs {
       return undefined;
     }
     await queries.writeRun(tx, id, { ...next, startedAt: row.started_at ?? now() });
-    await queries.advanceFairClock(tx, id);
     return { id, attempt: next.attempt, accountId: row.account_id, tool: row.tool, form: row.form, inputs: row.inputs };
   }
 
@@ -346,12 +343,12 @@ export function filesOf(id: Uuid): string {
 }
 
 export function inputKey(id: Uuid, index: number): string {
-  return `${filesOf(id)}/in/${index}`;
+  return `${filesOf(id)}/in-${index}`;
 }
 
 /** Outputs of different attempts never meet. */
 export function outputsOf(id: Uuid, attempt: number): string {
-  return `${filesOf(id)}/out/${attempt}`;
+  return `${filesOf(id)}/out-${attempt}`;
 }
 
 export function outputKey(id: Uuid, attempt: number, index: number): string {

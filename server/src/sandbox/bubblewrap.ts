@@ -1,7 +1,7 @@
 import { arch } from 'node:process';
 import { requirePrograms } from './host-programs.ts';
 import { withLimits } from './limits.ts';
-import { dataDescriptor, launchTree, statusDescriptor } from './process-tree.ts';
+import { announce, dataDescriptor, launchTree } from './process-tree.ts';
 import type { Launcher } from './sandbox.ts';
 import { seccompFilter } from './seccomp.ts';
 import { kernelFiles, systemMounts } from './system-mounts.ts';
@@ -11,7 +11,7 @@ import { kernelFiles, systemMounts } from './system-mounts.ts';
  * @throws Error when a program is missing or the processor has no filter.
  */
 export function bubblewrapLauncher(): Launcher {
-  const { bwrap } = requirePrograms('bwrap', 'setpriv', 'sh', 'prlimit');
+  const { bwrap, sh } = requirePrograms('bwrap', 'sh', 'prlimit');
   const filter = seccompFilter(arch);
   const system = systemMounts();
   const systemArguments = [
@@ -33,14 +33,16 @@ export function bubblewrapLauncher(): Launcher {
       ...spec.writable.flatMap(({ from, to }) => ['--bind', from, to]),
       // Both are memory without a size limit otherwise.
       ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', spec.cwd],
-      ...['--json-status-fd', String(statusDescriptor), '--seccomp', String(dataDescriptor)],
+      ...['--seccomp', String(dataDescriptor)],
     ];
     const program = withLimits(spec.limits, true, [spec.program, ...spec.args]);
+    // Not bound to its parent from outside: killed in the moment after its fork it would leave a child that waits for
+    // ever. It asks for the signal itself just before it lets that child go on, and `announce` covers the time before.
     return launchTree({
-      command: [bwrap, ...options, '--', ...program],
+      command: [bwrap, ...options, '--', sh, '-c', `${announce}; exec "$@"`, 'sh', ...program],
       env: spec.env,
       cwd: '/',
-      reportsStatus: true,
+      announces: true,
       data: filter,
     });
   };

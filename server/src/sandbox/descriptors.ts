@@ -9,14 +9,15 @@ const closeOnExec = 0o2000000; // O_CLOEXEC on Linux.
  * the child would inherit one it finds /dev/null.
  */
 export function withoutInheritedFiles<T>(stdio: Exclude<StdioOptions, string>, spawn: (stdio: StdioOptions) => T): T {
-  const inherited = inheritedDescriptors().filter((descriptor) => descriptor >= stdio.length);
-  if (inherited.length === 0) return spawn(stdio);
+  // Above 2 `ignore` means that Node leaves the file as it is.
+  const open = inheritedDescriptors().filter(
+    (descriptor) => descriptor > 2 && (stdio[descriptor] ?? 'ignore') === 'ignore',
+  );
+  if (open.length === 0) return spawn(stdio);
   const nothing = openSync('/dev/null', 'r');
   try {
-    const all: Exclude<StdioOptions, string> = [...stdio];
-    for (let next = stdio.length; next <= Math.max(...inherited); next++)
-      all.push(inherited.includes(next) ? nothing : 'ignore');
-    return spawn(all);
+    const last = Math.max(stdio.length - 1, ...open);
+    return spawn(Array.from({ length: last + 1 }, (_, at) => (open.includes(at) ? nothing : (stdio[at] ?? 'ignore'))));
   } finally {
     closeSync(nothing);
   }

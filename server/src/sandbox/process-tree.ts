@@ -31,46 +31,59 @@ export interface TreeCommand {
   /** The whole environment. */
   env: Record<string, string>;
   cwd?: string;
-  /** Set when the wrapper reports on file descriptor 4 (`statusDescriptor`) how far it got. */
-  reportsStatus: boolean;
+  /** The command makes a process namespace, and a shell in it runs `announce` before the program. */
+  announces: boolean;
   /** Bytes to be read from file descriptor 5 (`dataDescriptor`). */
   data?: Buffer;
 }
 
-export const statusDescriptor = 4;
+const statusDescriptor = 4;
 export const dataDescriptor = 5;
 
 /**
- * Ends the command when the process that spawned it is gone. The kernel sends the signal when the spawning THREAD ends,
- * so trees are launched from the main thread only; the comparison catches a parent that died before the request.
+ * For a shell inside, before it runs the program: says that the sandbox stands and waits for the answer. Whoever was not
+ * yet bound to the life of the service when that was killed ends here, for nobody answers.
  */
+export const announce =
+  `echo started >&${statusDescriptor} && read -r go <&${statusDescriptor} || exit; ` +
+  `unset go; exec ${statusDescriptor}>&-`;
+
+/** Ends the command when its parent died before it could ask to be told. */
 const withParent = 'test "$PPID" -eq "$1" && shift && exec "$@"';
+
+/**
+ * The command, killed by the kernel when the process that spawns it ends, however it ends; where util-linux is missing the
+ * bare command. The signal comes when the spawning THREAD ends, so trees are launched from the main thread only.
+ */
+export function boundToParent(command: TreeCommand['command']): [string, ...string[]] {
+  const setpriv = findProgram('setpriv');
+  const sh = findProgram('sh');
+  if (setpriv === undefined || sh === undefined) return [...command];
+  return [setpriv, '--pdeathsig', 'KILL', '--', sh, '-c', withParent, 'sh', String(process.pid), ...command];
+}
 
 /**
  * Spawns the tree in a process group of its own.
  * @throws Error when the command cannot be passed to the system at all (a NUL byte, far too long).
  */
 export function launchTree(tree: TreeCommand): SandboxedProcess {
-  const [program, ...args] = boundToParent(tree.command);
-  const stdio = [
-    'ignore',
-    'pipe',
-    'pipe',
-    'pipe',
-    'pipe',
-    ...(tree.data === undefined ? [] : ['pipe' as const]),
-  ] as const;
-  const child = withoutInheritedFiles([...stdio], (all) =>
+  const [program, ...args] = withoutGroups(tree.command);
+  const pipeIf = (needed: boolean) => (needed ? 'pipe' : 'ignore');
+  const ends = [pipeIf(tree.announces), pipeIf(tree.data !== undefined)] as const;
+  const child = withoutInheritedFiles(['ignore', 'pipe', 'pipe', 'pipe', ...ends], (all) =>
     spawn(program, args, { env: { ...tree.env, ...channelEnvironment }, cwd: tree.cwd, detached: true, stdio: all }),
   );
+  const [, , , channel, statusPipe, dataPipe] = child.stdio as (Duplex | null | undefined)[];
   let ended = false;
   const kill = () => {
-    if (!ended) killGroup(child);
+    if (ended) return;
+    status.init ??= initOf(child);
+    killGroup(child);
   };
   child.on('error', () => undefined); // Told by `exited`.
-  attachChannel(child, child.stdio[3] as Duplex, kill);
-  if (tree.data !== undefined) sendData(child.stdio as readonly unknown[], tree.data);
-  const status = readStatus(child.stdio[statusDescriptor] as Duplex, tree.reportsStatus);
+  if (channel) attachChannel(child, channel, kill);
+  dataPipe?.on('error', () => undefined).end(tree.data); // Ended without reading it: told by `exited`.
+  const status = answerAnnouncement(child, statusPipe, kill);
   const exited = firstEnd(child).then(async (end) => {
     killGroup(child); // What stayed behind in the group; in a sandbox nothing can.
     ended = true;
@@ -79,19 +92,11 @@ export function launchTree(tree: TreeCommand): SandboxedProcess {
   return { child, kill, exited };
 }
 
-function sendData(stdio: readonly unknown[], data: Buffer): void {
-  const pipe = stdio[dataDescriptor] as Duplex;
-  pipe.on('error', () => undefined); // The wrapper ended without reading it: told by `exited`.
-  pipe.end(data);
-}
-
-function boundToParent([program, ...args]: TreeCommand['command']): [string, ...string[]] {
+/** Root's groups would still open files inside. */
+function withoutGroups(command: TreeCommand['command']): readonly [string, ...string[]] {
   const setpriv = findProgram('setpriv');
-  const sh = findProgram('sh');
-  if (setpriv === undefined || sh === undefined) return [program, ...args];
-  const root = process.getuid?.() === 0 ? ['--clear-groups'] : [];
-  const guard = [sh, '-c', withParent, 'sh', String(process.pid)];
-  return [setpriv, '--pdeathsig', 'KILL', ...root, '--', ...guard, program, ...args];
+  if (process.getuid?.() !== 0 || setpriv === undefined) return command;
+  return [setpriv, '--clear-groups', '--', ...command];
 }
 
 interface FirstEnd {
@@ -111,32 +116,30 @@ interface TreeStatus {
   /** Process 1 of the new process namespace, once known. */
   init: RunningProcess | undefined;
   started: boolean;
-  /** Settles when nobody can report any more. */
+  /** Settles when nobody can announce anything any more. */
   closed: Promise<void>;
 }
 
-/** Collects what bubblewrap (`--json-status-fd`) or the set-up script of `unshare.ts` reports. */
-function readStatus(pipe: Duplex, reportsStatus: boolean): TreeStatus {
-  const status: TreeStatus = { init: undefined, started: !reportsStatus, closed: Promise.resolve() };
-  if (!reportsStatus) {
-    pipe.destroy();
-    return status;
-  }
-  let text = '';
-  pipe.setEncoding('utf8').on('data', (part: string) => {
-    text += part;
-    status.init ??= runningProcess(/"child-pid": ?(\d+)/.exec(text)?.[1]);
-    status.started ||= /"exit-code"|"started"/.test(text);
+/** Lets the program run once it is known which process must end to prove that all have. */
+function answerAnnouncement(child: ChildProcess, pipe: Duplex | null | undefined, kill: () => void): TreeStatus {
+  if (!pipe) return { init: undefined, started: true, closed: Promise.resolve() };
+  const closed = new Promise<void>((resolve) => pipe.once('close', () => resolve()));
+  const status: TreeStatus = { init: undefined, started: false, closed };
+  pipe.once('data', () => {
+    status.init ??= initOf(child);
+    if (status.init === undefined) return kill();
+    status.started = true;
+    pipe.end('go\n');
   });
   pipe.on('error', () => undefined);
-  status.closed = new Promise((resolve) => pipe.once('close', () => resolve()));
+  child.once('exit', () => pipe.end()); // To whoever still waits for an answer.
   return status;
 }
 
 async function treeEnd(end: FirstEnd, status: TreeStatus): Promise<SandboxExit> {
   if (!end.spawned) return { code: null, signal: null, started: false };
   await status.closed;
-  if (status.init !== undefined) await gone(status.init);
+  if (status.init !== undefined) await killed(status.init);
   // A set-up that fails exits with a code; a signal came from outside and blames nobody.
   return { ...ownEnd(end), started: status.started || end.signal !== null };
 }
@@ -160,15 +163,28 @@ interface RunningProcess {
   startTime: string;
 }
 
-function runningProcess(pid: string | undefined): RunningProcess | undefined {
-  if (pid === undefined) return undefined;
-  const stat = readStat(Number(pid));
-  return stat === undefined ? undefined : { pid: Number(pid), startTime: stat.startTime };
+/** The wrapper's one child is process 1 of the new namespace; undefined before it is made and when it has gone. */
+function initOf(wrapper: ChildProcess): RunningProcess | undefined {
+  const pid = Number.parseInt(readProcess(`${wrapper.pid}/task/${wrapper.pid}/children`), 10);
+  if (Number.isNaN(pid) || !/^NSpid:.*\t1$/m.test(readProcess(`${pid}/status`))) return undefined;
+  const stat = readStat(pid);
+  return stat === undefined ? undefined : { pid, startTime: stat.startTime };
 }
 
-/** The kernel lets process 1 of a namespace end only after every other process in it. */
-async function gone(init: RunningProcess): Promise<void> {
+/**
+ * Its wrapper has ended and takes it along, unless the wrapper was killed before it had arranged for that. The kernel lets process 1 of a namespace end only after every other process in it.
+ */
+async function killed(init: RunningProcess): Promise<void> {
+  if (isRunning(init)) killProcess(init.pid);
   for (let wait = 1; isRunning(init); wait = Math.min(wait * 2, 50)) await delay(wait);
+}
+
+function killProcess(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // ESRCH: it has gone by itself.
+  }
 }
 
 function isRunning(known: RunningProcess): boolean {
@@ -178,11 +194,17 @@ function isRunning(known: RunningProcess): boolean {
 
 /** Fields 3 and 22 of proc_pid_stat(5); the name in field 2 may hold anything, so they are counted from its end. */
 function readStat(pid: number): { state: string; startTime: string } | undefined {
+  const stat = readProcess(`${pid}/stat`);
+  const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const startTime = fields[18];
+  return state === undefined || startTime === undefined ? undefined : { state, startTime };
+}
+
+/** A file of /proc about a process; empty when the process has gone. */
+function readProcess(path: string): string {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return { state: fields[0] ?? '', startTime: fields[19] ?? '' };
+    return readFileSync(`/proc/${path}`, 'latin1');
   } catch {
-    return undefined;
+    return '';
   }
 }

@@ -2,6 +2,9 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { errorCode } from '../lib/errors.ts';
 import { Failure } from '../lib/failure.ts';
 
 /** How much of a program's standard error is kept for the log, in characters. */
@@ -116,6 +119,38 @@ function closed(child: ChildProcess): Promise<{ code: number | null; signal: Nod
     );
     child.once('close', (code, signal) => resolve({ code, signal }));
   });
+}
+
+/**
+ * Runs a program as a filter: `input` flows into it and what it writes flows into `output`, both with backpressure.
+ *
+ * @throws Failure `engine_failed` when it cannot start or does not exit with 0; what `signal` was aborted with.
+ */
+export async function filterProgram(
+  program: string,
+  args: readonly string[],
+  { input, output, signal }: { input: Readable; output: Writable; signal: AbortSignal },
+): Promise<void> {
+  const child = spawn(program, args, { env: engineEnvironment(), stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+  let stderrTail = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderrTail = (stderrTail + text).slice(-tailLength);
+  });
+  const end = closed(child);
+  try {
+    await Promise.all([end, pipeline(input, child.stdin, { signal }), pipeline(child.stdout, output, { signal })]);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof Failure) throw error;
+    // A program that ends early breaks the pipes: its own words say why.
+    if (errorCode(error) !== 'EPIPE') throw error;
+  } finally {
+    killGroup(child);
+  }
+  const { code, signal: killedBy } = await end;
+  if (code === 0) return;
+  const log = `${program} ended with ${code ?? killedBy}: ${stderrTail}`;
+  throw new Failure('engine_failed', 'The engine could not process the file.', { log });
 }
 
 /** A program that stays: a listener that serves one request after another. */

@@ -172,8 +172,15 @@ describe.each(levels)('the %s sandbox', (level) => {
     );
     const refused = 'EROFS';
     expect(messages[0]).toEqual({
-      ...{ '/work/out': 'done', '/tmp/x': 'done', '/dev/shm/x': 'done', '/in/x': refused, '/in/given.txt': refused },
-      ...{ '/usr/x': refused, '/etc/x': refused, '/x': refused, '/dev/x': refused },
+      '/work/out': 'done',
+      '/tmp/x': 'done',
+      '/dev/shm/x': 'done',
+      '/in/x': refused,
+      '/in/given.txt': refused,
+      '/usr/x': refused,
+      '/etc/x': refused,
+      '/x': refused,
+      '/dev/x': refused,
       '/opt/node': expect.stringMatching(/EROFS|ETXTBSY/),
     });
     expect(readFileSync(join(work, 'out'), 'utf8')).toBe('made inside');
@@ -285,6 +292,17 @@ describe.each(levels)('the %s sandbox', (level) => {
     expect(await tree.exited).toEqual({ code: null, signal: 'SIGKILL', started: true });
     expect(processesWith(duration)).toBe(0);
     tree.kill();
+  });
+
+  test('leaves nothing when it is killed while it is being set up', async () => {
+    const duration = uniqueDuration();
+    for (let wait = 0; wait < 30; wait += 3) {
+      const tree = sandbox.launch(specOf('', { program: '/usr/bin/sleep', args: [duration] }));
+      await delay(wait);
+      tree.kill();
+      expect(await tree.exited).toMatchObject({ signal: 'SIGKILL' });
+      expect(processesWith(duration)).toBe(0);
+    }
   });
 
   test('leaves nothing when the service is killed', async () => {
@@ -427,7 +445,7 @@ describe('without a sandbox', () => {
       Object.keys(ended.messages[0])
         .filter((name) => name !== 'PWD')
         .toSorted(),
-    ).toEqual([...['HOME', 'LANG', 'PATH', 'TMPDIR']]);
+    ).toEqual(['HOME', 'LANG', 'PATH', 'TMPDIR']);
     expect(existsSync(ended.messages[0].TMPDIR)).toBe(false);
 
     const duration = uniqueDuration();

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withLimits } from './limits.ts';
-import { launchTree } from './process-tree.ts';
+import { boundToParent, launchTree } from './process-tree.ts';
 import type { Launcher } from './sandbox.ts';
 
 /** No sandbox: a process group with limits and a temporary directory of its own. Mounts are not made. */
@@ -10,10 +10,10 @@ export function unconfinedLauncher(): Launcher {
   return (spec) => {
     const temporary = mkdtempSync(join(tmpdir(), 'millrun-host-'));
     const tree = launchTree({
-      command: withLimits(spec.limits, false, [spec.program, ...spec.args]),
+      command: boundToParent(withLimits(spec.limits, false, [spec.program, ...spec.args])),
       env: { ...spec.env, HOME: temporary, TMPDIR: temporary },
       cwd: spec.cwd,
-      reportsStatus: false,
+      announces: false,
     });
     void tree.exited.then(() => rmSync(temporary, { recursive: true, force: true, maxRetries: 3 }));
     return tree;

@@ -1,5 +1,5 @@
 # Builds the root file system of a sandbox and runs a program in it. Runs as process 1 of new user, mount, process, network,
-# IPC and host name namespaces, with every capability over those and none over the host. Reports on file descriptor 4.
+# IPC and host name namespaces, with every capability over those and none over the host.
 #
 # Arguments are steps, in order:
 #   bind ro|rw FROM TO   a host file or directory (canonical path) and what is mounted below it
@@ -11,8 +11,6 @@
 #   run COMMAND...       the rest of the arguments
 set -euf
 umask 022
-read -r pid rest </proc/self/stat # The old /proc: the number by which the host knows this process.
-echo "{\"child-pid\":$pid}" >&4
 program_path=$PATH
 PATH=/usr/bin:/bin:/usr/sbin:/sbin
 mounted=$(cat /proc/self/mountinfo)

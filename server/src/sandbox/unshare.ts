@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { requirePrograms } from './host-programs.ts';
 import { withLimits } from './limits.ts';
-import { launchTree, statusDescriptor } from './process-tree.ts';
+import { announce, boundToParent, launchTree } from './process-tree.ts';
 import type { Launcher } from './sandbox.ts';
 import { kernelFiles, systemMounts } from './system-mounts.ts';
 
-/** Process 1 inside: says that the sandbox stands, runs the program, and reaps what the program leaves behind. */
-const init = `echo '{"started":true}' >&${statusDescriptor}; exec ${statusDescriptor}>&-; "$@"; exit $?`;
+/** Process 1 inside runs the program and reaps what the program leaves behind. */
+const init = `${announce}; "$@"; exit $?`;
 
 const noPrivileges = ['--no-new-privs', '--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all'];
 
@@ -39,14 +39,14 @@ export function unshareLauncher(): Launcher {
     const nobody = [tools.unshare, '--user', '--map-user=65534', '--map-group=65534', '--keep-caps', '--'];
     const inside = [...nobody, tools.setpriv, ...noPrivileges, '--', tools.sh, '-c', init, 'sh', ...program];
     return launchTree({
-      command: [
+      command: boundToParent([
         tools.unshare,
         ...[...namespaces, '--map-root-user', '--fork', '--kill-child=KILL', '--'],
         ...[tools.sh, '-c', script, 'sh', ...steps, 'run', ...inside],
-      ],
+      ]),
       env: spec.env,
       cwd: '/',
-      reportsStatus: true,
+      announces: true,
     });
   };
 }

@@ -127,9 +127,7 @@ interface PagesOptions {
 /** A setting that holds page ranges, as text. Without a default it is `undefined` when not sent; `required` refuses that. */
 export function pageRanges(options: PagesOptions & ({ default: 'all' } | { required: true })): Field<string>;
 export function pageRanges(options: PagesOptions): Field<string | undefined>;
-export function pageRanges(
-  options: PagesOptions & { default?: 'all'; required?: boolean },
-): Field<string | undefined> {
+export function pageRanges(options: PagesOptions & { default?: 'all'; required?: boolean }): Field<string | undefined> {
   return {
     schema: {
       type: 'string',

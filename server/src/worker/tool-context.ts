@@ -54,8 +54,9 @@ function throttledProgress(onProgress: (percent: number) => void): (percent: num
   let highest = 0;
   let nextAt = 0;
   return (percent) => {
-    const whole = Math.min(99, Math.floor(percent)); // 100 is said by the terminal state alone.
-    if (!(whole > highest) || performance.now() < nextAt) return;
+    const whole = Math.floor(percent);
+    // 100 is said by the terminal state, which follows at once.
+    if (!(whole > highest && whole < 100) || performance.now() < nextAt) return;
     highest = whole;
     nextAt = performance.now() + progressIntervalMs;
     onProgress(whole);

@@ -54,24 +54,34 @@ function isOperand(token: string): boolean {
   return token.startsWith('/') || /^[+-.\d]/.test(token);
 }
 
-const tokenPattern =
-  /%[^\r\n]*|\((?:[^()\\]|\\[\s\S]|\((?:[^()\\]|\\[\s\S]|\([^()]*\))*\))*\)|<[0-9A-Fa-f\s]*>|[[\]{}]|<<|>>|\/[^\s()<>[\]{}/%]*|[^\s()<>[\]{}/%]+/g;
-const afterInlineImage = /\sEI(?=[\s]|$)/g;
+const tokenPattern = /%[^\r\n]*|\(|<[0-9A-Fa-f\s]*>|[[\]{}<>]|\/[^\s()<>[\]{}/%]*|[^\s()<>[\]{}/%]+/g;
 
-/** The names, numbers and operators of a content stream. */
+/** The names, numbers and operators of a content stream, in one pass. */
 function* tokens(content: Uint8Array): Generator<string> {
   const text = Buffer.from(content).toString('latin1');
-  const pattern = new RegExp(tokenPattern.source, 'g');
+  const pattern = new RegExp(tokenPattern);
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
     const token = match[0];
-    if (/^[%(<>[\]{}]/.test(token)) continue;
-    if (token === 'ID') {
-      const end = new RegExp(afterInlineImage.source, 'g');
-      end.lastIndex = pattern.lastIndex;
-      if (end.exec(text) === null) return;
-      pattern.lastIndex = end.lastIndex;
-      continue;
-    }
-    yield token;
+    if (token === '(') pattern.lastIndex = endOfString(text, pattern.lastIndex);
+    else if (token === 'ID') pattern.lastIndex = endOfInlineImage(text, pattern.lastIndex);
+    else if (!/^[%<>[\]{}]/.test(token)) yield token;
   }
+}
+
+/** Where the string ends whose content begins at `start`: brackets nest, a backslash takes away a character's meaning. */
+function endOfString(text: string, start: number): number {
+  let depth = 1;
+  for (let index = start; index < text.length; index++) {
+    const character = text[index];
+    if (character === '\\') index += 1;
+    else if (character === '(') depth += 1;
+    else if (character === ')' && --depth === 0) return index + 1;
+  }
+  return text.length;
+}
+
+function endOfInlineImage(text: string, start: number): number {
+  const end = /\sEI(?!\S)/g;
+  end.lastIndex = start;
+  return end.exec(text) === null ? text.length : end.lastIndex;
 }

@@ -1,4 +1,13 @@
-import { PDFArray, PDFDict, PDFName, PDFNull, PDFRawStream, PDFRef, type PDFContext, type PDFObject } from '@cantoo/pdf-lib';
+import {
+  PDFArray,
+  PDFDict,
+  PDFName,
+  PDFNull,
+  PDFRawStream,
+  PDFRef,
+  type PDFContext,
+  type PDFObject,
+} from '@cantoo/pdf-lib';
 import { describingDict, explicitDestination } from './destinations.ts';
 import type { PdfFile } from './document.ts';
 import { arrayEntry, dictEntry, nameEntry, rawEntry, resolve } from './objects.ts';
@@ -159,8 +168,7 @@ export function createCopier(
 
 /** Destinations by name mean something else, or nothing, in another file: they are copied as page references. */
 function entryToCopy(file: PdfFile, dict: PDFDict, key: PDFName, value: PDFObject): PDFObject {
-  const isDestination =
-    key === PDFName.of('Dest') || (key === PDFName.of('D') && nameEntry(dict, 'S') === 'GoTo');
+  const isDestination = key === PDFName.of('Dest') || (key === PDFName.of('D') && nameEntry(dict, 'S') === 'GoTo');
   if (!isDestination) return value;
   return explicitDestination(file, value) ?? value;
 }

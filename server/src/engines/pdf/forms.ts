@@ -1,4 +1,4 @@
-import { PDFArray, PDFBool, PDFDict, PDFHexString, PDFName, PDFRef, PDFString, type PDFContext } from '@cantoo/pdf-lib';
+import { PDFBool, PDFDict, PDFHexString, PDFName, PDFRef, PDFString, type PDFContext } from '@cantoo/pdf-lib';
 import { formOf, ownershipOf, type Copier } from './copy.ts';
 import { arrayEntry, dictEntry, entry, isText, nameEntry, rawEntry, resolve, textOf } from './objects.ts';
 
@@ -121,14 +121,4 @@ function makeNamesUnique(target: PDFContext, refs: readonly PDFRef[]): void {
     taken.add(candidate);
     if (candidate !== textOf(entry(field, 'T'))) field.set(PDFName.of('T'), PDFHexString.fromText(candidate));
   }
-}
-
-/** The entries of an array of references, for tests and tools that list fields. */
-export function fieldNames(form: PDFDict): string[] {
-  const fields = entry(form, 'Fields');
-  if (!(fields instanceof PDFArray)) return [];
-  return fields.asArray().flatMap((ref) => {
-    const field = resolve(form.context, ref);
-    return field instanceof PDFDict ? [textOf(entry(field, 'T')) ?? ''] : [];
-  });
 }

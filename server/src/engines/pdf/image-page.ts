@@ -98,7 +98,7 @@ function pngCoding(png: Buffer, { width, channels }: { width: number; channels: 
 /** The compressed rows of a PNG: PDF reads them as they are. */
 export function pngData(png: Buffer): Buffer {
   const parts: Buffer[] = [];
-  for (let offset = 8; offset + 12 <= png.length; ) {
+  for (let offset = 8; offset + 12 <= png.length;) {
     const length = png.readUInt32BE(offset);
     const kind = png.toString('latin1', offset + 4, offset + 8);
     if (kind === 'IDAT') parts.push(png.subarray(offset + 8, offset + 8 + length));

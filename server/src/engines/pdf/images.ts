@@ -1,4 +1,14 @@
-import { PDFArray, PDFBool, PDFDict, PDFName, PDFNumber, PDFRawStream, PDFRef, PDFString, PDFHexString } from '@cantoo/pdf-lib';
+import {
+  PDFArray,
+  PDFBool,
+  PDFDict,
+  PDFName,
+  PDFNumber,
+  PDFRawStream,
+  PDFRef,
+  PDFString,
+  PDFHexString,
+} from '@cantoo/pdf-lib';
 import type { PDFObject } from '@cantoo/pdf-lib';
 import type { Sharp } from 'sharp';
 import type { PdfFile } from './document.ts';

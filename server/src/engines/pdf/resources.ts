@@ -33,7 +33,9 @@ export function usedResources(file: PdfFile, page: PDFDict): PDFObject | undefin
 /** Every name that stands in a content stream; a name inside a string is one too many, which does no harm. */
 function namesIn(content: Uint8Array): Set<string> {
   const names = new Set<string>();
-  for (const [, name = ''] of Buffer.from(content).toString('latin1').matchAll(/\/([^\s()<>[\]{}/%]+)/g)) {
+  for (const [, name = ''] of Buffer.from(content)
+    .toString('latin1')
+    .matchAll(/\/([^\s()<>[\]{}/%]+)/g)) {
     names.add(PDFName.of(name).decodeText());
   }
   return names;
@@ -44,7 +46,7 @@ function addFormNames(file: PdfFile, resources: PDFDict, names: Set<string>): bo
   const objects = dictEntry(resources, 'XObject');
   if (objects === undefined) return true;
   const searched = new Set<PDFStream>();
-  for (let before = -1; before !== names.size; ) {
+  for (let before = -1; before !== names.size;) {
     before = names.size;
     for (const [name, value] of objects.entries()) {
       const form = resolve(file.context, value);

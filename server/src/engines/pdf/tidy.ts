@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
-import { PDFArray, PDFDict, PDFName, PDFRawStream, PDFRef, PDFStream, type PDFContext, type PDFObject } from '@cantoo/pdf-lib';
+import {
+  PDFArray,
+  PDFDict,
+  PDFName,
+  PDFRawStream,
+  PDFRef,
+  PDFStream,
+  type PDFContext,
+  type PDFObject,
+} from '@cantoo/pdf-lib';
 import type { PdfFile } from './document.ts';
 import { decodeStream, filtersOf } from './streams.ts';
 import { childrenOf, reachableObjects } from './write.ts';
@@ -42,7 +51,7 @@ export function compressStreams(file: PdfFile): void {
 
 /** Fonts, images and other streams that stand in a file more than once become one. */
 export function mergeDuplicates(context: PDFContext): void {
-  for (let found = true; found; ) {
+  for (let found = true; found;) {
     const first = new Map<string, PDFRef>();
     const replaced = new Map<PDFRef, PDFRef>();
     for (const [ref, object] of reachableObjects(context)) {

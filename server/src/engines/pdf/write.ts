@@ -33,7 +33,7 @@ export async function writePdf(context: PDFContext, path: string): Promise<numbe
   const handle = await open(path, 'w');
   try {
     return await serialize(context, async (bytes) => {
-      for (let done = 0; done < bytes.length; ) done += (await handle.write(bytes, done)).bytesWritten;
+      for (let done = 0; done < bytes.length;) done += (await handle.write(bytes, done)).bytesWritten;
     });
   } finally {
     await handle.close();
@@ -109,7 +109,9 @@ function versionOf(context: PDFContext): string {
 /** Objects that the catalog and the document information lead to, in ascending order of number. */
 export function reachableObjects(context: PDFContext): [PDFRef, PDFObject][] {
   const found = new Map<PDFRef, PDFObject>();
-  const waiting: PDFObject[] = [context.trailerInfo.Root, context.trailerInfo.Info].filter((root) => root !== undefined);
+  const waiting: PDFObject[] = [context.trailerInfo.Root, context.trailerInfo.Info].filter(
+    (root) => root !== undefined,
+  );
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
     if (value instanceof PDFRef) {
       if (found.has(value)) continue;
@@ -182,7 +184,10 @@ async function writeCrossReference(
   number: number,
 ): Promise<void> {
   const start = writer.offset();
-  const rows = new Map<number, Buffer>([[0, row(0, 0, 65_535)], [number, row(1, start, 0)]]);
+  const rows = new Map<number, Buffer>([
+    [0, row(0, 0, 65_535)],
+    [number, row(1, start, 0)],
+  ]);
   for (const [ref, place] of places) {
     rows.set(
       ref.objectNumber,

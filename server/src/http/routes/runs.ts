@@ -3,7 +3,7 @@ import { ZipFile } from 'yazl';
 import type { RunPage, RunStatus } from '@millrun/sdk';
 import { contentDisposition } from '../../files/names.ts';
 import { AppError } from '../../lib/errors.ts';
-import { publicId } from '../../lib/ids.ts';
+import { parseId, publicId } from '../../lib/ids.ts';
 import { isTerminal } from '../../runs/lifecycle.ts';
 import type { RunRow } from '../../runs/queries.ts';
 import { viewMessage } from '../../runs/view.ts';
@@ -100,30 +100,36 @@ export function runRoutes(api: FastifyInstance, edge: Edge): void {
   );
 }
 
-/** The run now, or as soon as it is terminal within the time. */
+/**
+ * The run now, or as soon as it is terminal within the time. Subscribed before it is read, so no end falls between; only
+ * an end is worth another look.
+ */
 async function waitForEnd(edge: Edge, request: FastifyRequest<{ Params: IdParams }>, waitMs: number): Promise<RunRow> {
-  const read = () => edge.runs.get(request.owner, request.params.id);
-  const first = await read();
-  if (waitMs === 0 || isTerminal(first.status)) return first;
-  const changes = createSignal();
-  const unsubscribe = edge.events.subscribe(first.id, changes.raise);
+  const { id } = request.params;
+  const read = () => edge.runs.get(request.owner, id);
+  const uuid = parseId('run', id);
+  if (waitMs === 0 || uuid === undefined) return read();
+  const ended = createSignal();
+  const unsubscribe = edge.events.subscribe(uuid, (status) => {
+    if (status !== 'queued' && status !== 'processing') ended.raise();
+  });
   let over = false;
-  const end = () => {
+  const giveUp = () => {
     over = true;
-    changes.raise();
+    ended.raise();
   };
-  const timer = setTimeout(end, waitMs);
-  request.raw.socket.once('close', end);
+  const timer = setTimeout(giveUp, waitMs);
+  request.raw.socket.once('close', giveUp);
   try {
     let row = await read();
     while (!isTerminal(row.status) && !over) {
-      await changes.next();
+      await ended.next();
       row = await read();
     }
     return row;
   } finally {
     clearTimeout(timer);
-    request.raw.socket.off('close', end);
+    request.raw.socket.off('close', giveUp);
     unsubscribe();
   }
 }
@@ -139,7 +145,7 @@ async function follow(
   const leave = streams.enter(row.account_id);
   try {
     await streamRun(reply, {
-      subscribe: (onChange) => edge.events.subscribe(row.id, onChange),
+      subscribe: (onChange) => edge.events.subscribe(row.id, () => onChange()),
       async read() {
         const current = await edge.runs.byId(row.id);
         return current === undefined ? undefined : viewMessage(current, links);

@@ -36,7 +36,9 @@ export default defineTool({
     await eachInput(context, async (input) => {
       await convertToPdf(input, {
         target: output(`${input.stem}.pdf`),
-        selectPages: (pageCount) => selectPages(settings.pages, pageCount, input.filename),
+        ...(settings.pages === 'all'
+          ? {}
+          : { selectPages: (pageCount) => selectPages(settings.pages, pageCount, input.filename) }),
         pdfa: settings.pdfa,
         changes: settings.track_changes,
         password: settings.password,

@@ -238,6 +238,25 @@ for (const format of ['bmp', 'ico', 'jxl', 'webp', 'avif', 'gif', 'tiff']) {
   });
 }
 
+test('a broken JPEG XL does not break the next one', async () => {
+  await using made = await convert(files['photo.png'], { format: 'jxl', lossless: 'true' });
+  const whole = join(directory, 'whole.jxl');
+  const broken = join(directory, 'broken.jxl');
+  const file = await readFile(made.path);
+  await writeFile(whole, file);
+  await writeFile(broken, file.subarray(0, file.length / 2));
+  await expect(convert(broken, { format: 'png' })).rejects.toMatchObject({ code: 'invalid_input' });
+  await using back = await convert(whole, { format: 'png' });
+  await expectQuarters(back.path, 0);
+});
+
+test('a PNG whose pixels are damaged is the file’s fault, not the engine’s', async () => {
+  const file = await readFile(files['photo.png']);
+  const path = join(directory, 'damaged.png');
+  await writeFile(path, Buffer.concat([file.subarray(0, 200), Buffer.alloc(200, 7), file.subarray(400)]));
+  await expect(convert(path, { format: 'png' })).rejects.toMatchObject({ code: 'invalid_input', file: 'damaged.png' });
+});
+
 test('a size that is a lie is refused in every format before it is decoded', async () => {
   const bmp = Buffer.alloc(200);
   bmp.write('BM', 0, 'latin1');

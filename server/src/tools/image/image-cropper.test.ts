@@ -7,11 +7,13 @@ import {
   animation,
   animationDelays,
   difference,
+  keptFixture,
   pixel,
   quarterColors,
   quarters,
   writeImages,
 } from '../../../test/image-fixtures.ts';
+import { hasThumbnail } from '../../engines/image-metadata.ts';
 import { runTool } from '../../../test/run-tool.ts';
 import imageCropper from './image-cropper.ts';
 
@@ -104,6 +106,18 @@ test('an animation is cropped as a whole, also by what it shows', async () => {
     expect(metadata).toMatchObject({ width: 20, pageHeight: 30, pages: 3, delay: animationDelays });
   }
 });
+
+for (const format of ['jpeg', 'png', 'webp', 'avif'] as const) {
+  test(`the small copy of the picture inside a ${format} goes, the rest of its EXIF stays`, async () => {
+    const path = join(directory, `thumbnail.${format}`);
+    await sharp(keptFixture('thumbnail.jpg')).keepMetadata().toFormat(format).toFile(path);
+    expect(hasThumbnail((await sharp(path).metadata()).exif)).toBe(true);
+    await using run = await runTool(imageCropper, [path], { width: '50', height: '50' });
+    const { exif } = await sharp(run.outputs[0]?.path).metadata();
+    expect(exif?.includes('Somebody')).toBe(true);
+    expect(hasThumbnail(exif)).toBe(false);
+  });
+}
 
 test('a part outside the image fails and says how large the image is', async () => {
   await expect(crop('photo.png', { x: '300', y: '0', width: '10', height: '10' })).rejects.toMatchObject({

@@ -57,7 +57,7 @@ for (const [form, corner, size] of [
   [{ angle: '0', flip: 'both' }, 'bottomRight', '240x160'],
   [{ angle: '90', flip: 'horizontal' }, 'bottomRight', '160x240'],
 ] as const) {
-  test(`${new URLSearchParams(form) || 'the default'} brings ${corner} to the top left`, async () => {
+  test(`${JSON.stringify(form)} brings ${corner} to the top left`, async () => {
     expect(await turn('photo.png', form)).toEqual({ corner, size, orientation: 1 });
   });
 }

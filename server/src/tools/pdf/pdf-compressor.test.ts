@@ -54,7 +54,7 @@ async function looksLike(path: string, original: string, tolerance: number): Pro
   for (const [index, page] of pages.entries()) expect(difference(page, originals[index])).toBeLessThan(tolerance);
 }
 
-describe('pdf-compressor', () => {
+describe('pdf-compressor', { timeout: 60_000 }, () => {
   const images = pdfFixture('images');
 
   test('makes pictures smaller, keeps their transparency, and looks the same', async () => {
@@ -79,16 +79,24 @@ describe('pdf-compressor', () => {
 
   test('dpi and quality of their own go before the preset', async () => {
     const screen = await compress(images, { preset: 'screen' }, (_, size) => size);
-    const explicit = await compress(images, { preset: 'prepress', image_dpi: '72', image_quality: '60' }, (path, size) => {
-      for (const { ppi, type } of imagesIn(path)) if (type === 'image') expect(ppi).toBeLessThanOrEqual(90);
-      return size;
-    });
+    const explicit = await compress(
+      images,
+      { preset: 'prepress', image_dpi: '72', image_quality: '60' },
+      (path, size) => {
+        for (const { ppi, type } of imagesIn(path)) if (type === 'image') expect(ppi).toBeLessThanOrEqual(90);
+        return size;
+      },
+    );
     expect(Math.abs(explicit - screen)).toBeLessThan(screen * 0.02);
   });
 
   test('a drawing stays lossless, a photo does not', async () => {
     await compress(images, {}, (path) => {
-      expect(imagesIn(path).filter(({ type }) => type === 'image').at(-1)?.encoding).toBe('image');
+      expect(
+        imagesIn(path)
+          .filter(({ type }) => type === 'image')
+          .at(-1)?.encoding,
+      ).toBe('image');
       expect(imagesIn(path)[0]?.encoding).toBe('jpeg');
     });
   });

@@ -99,7 +99,8 @@ async function openInput(input: InputFile, { grayscale }: Settings, work: Work):
   await savePdf(file.context, readable);
   await toGray({ input: readable, output: gray, filename, scratch: work.directory, signal: work.signal });
   const result = await openPdf({ path: gray, filename, scratch: work.directory });
-  if (result.pages.length !== file.pages.length) throw new Failure('engine_failed', `${filename} lost pages while it was made grey.`, { file: filename });
+  if (result.pages.length !== file.pages.length)
+    throw new Failure('engine_failed', `${filename} lost pages while it was made grey.`, { file: filename });
   return result;
 }
 

@@ -81,7 +81,8 @@ export default defineTool({
       signal.throwIfAborted();
       const file = await openInput(input, scratch, forFile(settings.passwords, input, index));
       const ranges = forFile(settings.page_ranges, input, index);
-      const pages = ranges === undefined ? [...file.pages.keys()] : selectPages(ranges, file.pages.length, input.filename);
+      const pages =
+        ranges === undefined ? [...file.pages.keys()] : selectPages(ranges, file.pages.length, input.filename);
       selections.push({ file, pages, ...(settings.bookmarks ? { bookmark: input.stem } : {}) });
       progress(((index + 1) / inputs.length) * 80);
     }

@@ -16,7 +16,7 @@ async function sizes(name: string, form: Record<string, string>): Promise<[strin
   return run.outputs.map(({ filename, sizeBytes }) => [filename, sizeBytes]);
 }
 
-describe('pdf-splitter', () => {
+describe('pdf-splitter', { timeout: 60_000 }, () => {
   test('every page by default', async () => {
     expect(await split('three-pages', {})).toEqual({
       'three-pages-1.pdf': ['Alpha 1'],

@@ -1,4 +1,11 @@
-import { measureSelection, openPdf, pdfLib, topBookmarks, writeSelection, type PdfFile } from '../../engines/pdf-lib.ts';
+import {
+  measureSelection,
+  openPdf,
+  pdfLib,
+  topBookmarks,
+  writeSelection,
+  type PdfFile,
+} from '../../engines/pdf-lib.ts';
 import { qpdf } from '../../engines/qpdf.ts';
 import type { FieldErrors } from '../../lib/errors.ts';
 import { Failure } from '../../lib/failure.ts';
@@ -53,7 +60,9 @@ export default defineTool({
       const file = await openPdf({ path, filename, scratch, password: settings.password });
       const parts = await divide(file, settings);
       if (parts.length > maxParts) {
-        throw new Failure('resource_limit', `${filename} would become more than ${maxParts} files.`, { file: filename });
+        throw new Failure('resource_limit', `${filename} would become more than ${maxParts} files.`, {
+          file: filename,
+        });
       }
       for (const [done, { pages, label }] of parts.entries()) {
         signal.throwIfAborted();
@@ -134,7 +143,7 @@ function fileNamePart(title: string): string {
 async function partsOfSize(file: PdfFile, maxBytes: number): Promise<Part[]> {
   const parts: Part[] = [];
   const count = file.pages.length;
-  for (let start = 0; start < count; ) {
+  for (let start = 0; start < count;) {
     const length = await longestFit(file, start, maxBytes);
     if (length === 0) throw pageTooLarge(file, start, await sizeOf(file, start, 1), maxBytes);
     const pages = Array.from({ length }, (_, index) => start + index);
@@ -153,7 +162,7 @@ async function longestFit(file: PdfFile, start: number, maxBytes: number): Promi
   const available = file.pages.length - start;
   let fits = 0;
   let tooMany = available + 1;
-  for (let attempt = 1; fits + 1 < tooMany; ) {
+  for (let attempt = 1; fits + 1 < tooMany;) {
     if ((await sizeOf(file, start, attempt)) <= maxBytes) fits = attempt;
     else tooMany = attempt;
     attempt = tooMany > available ? Math.min(available, attempt * 2) : Math.floor((fits + tooMany) / 2);

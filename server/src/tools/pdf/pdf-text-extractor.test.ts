@@ -12,11 +12,16 @@ async function extract(name: string, form: Record<string, string> = {}): Promise
   return readFile(output?.path ?? '', 'utf8');
 }
 
-describe('pdf-text-extractor', () => {
+describe('pdf-text-extractor', { timeout: 60_000 }, () => {
   test('ends every page with a form feed, as pdftotext does', async () => {
     const text = await extract('three-pages');
     expect(text).toBe('Alpha 1\n\fAlpha 2\n\fAlpha 3\n\f');
-    expect(text.split('\f').slice(0, -1).map((page) => page.trim())).toEqual(popplerText(pdfFixture('three-pages')));
+    expect(
+      text
+        .split('\f')
+        .slice(0, -1)
+        .map((page) => page.trim()),
+    ).toEqual(popplerText(pdfFixture('three-pages')));
   });
 
   test('reads one column after the other, and keeps a hyphen at the end of its line', async () => {

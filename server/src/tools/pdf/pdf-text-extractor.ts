@@ -37,7 +37,6 @@ export default defineTool({
     password: text({ describe: 'The password of encrypted files.', secret: true, max: 127 }),
   },
   async run({ inputs, settings, output, progress, scratch, signal }) {
-    const textOf = settings.layout ? layoutText : readingText;
     for (const [index, { path, filename, stem }] of inputs.entries()) {
       await readPdf({ path, filename, password: settings.password, scratch }, async (reader) => {
         const pages = selectPages(settings.pages, reader.pageCount, filename);
@@ -45,7 +44,7 @@ export default defineTool({
         let hasText = false;
         for (const [done, page] of pages.entries()) {
           signal.throwIfAborted();
-          const text = textOf(reader.characters(page));
+          const text = settings.layout ? layoutText(reader.characters(page)) : readingText(reader.text(page));
           hasText ||= text.trim() !== '';
           await writer.page({ page: page + 1, ...roundSize(reader.pageSize(page)), text });
           progress(((index + (done + 1) / pages.length) / inputs.length) * 100);

@@ -25,7 +25,7 @@ async function pixel(path: string, x: number, y: number): Promise<number[]> {
   return [...data.subarray(start, start + info.channels)];
 }
 
-describe('pdf-to-image-converter', () => {
+describe('pdf-to-image-converter', { timeout: 60_000 }, () => {
   test('a JPEG a page at 150 dpi, numbered to the width of the page count', async () => {
     await using run = await runTool(tool, [pdfFixture('twelve-pages')], { pages: '1-2,12' });
     expect(run.outputs.map(({ filename }) => filename)).toEqual([
@@ -86,7 +86,7 @@ describe('pdf-to-image-converter', () => {
   test('lower quality is a smaller file', async () => {
     const size = (quality: string) =>
       convert('images', { quality, dpi: '72' }, async ([output]) => (await sharp(output?.path).toBuffer()).length);
-    expect(await size('20')).toBeLessThan((await size('95')) * 0.6);
+    expect(await size('20')).toBeLessThan((await size('95')) * 0.8);
   });
 
   test('opens encrypted files with their password only', async () => {

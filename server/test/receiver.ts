@@ -1,0 +1,50 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { WebhookPayload } from '@millrun/sdk';
+import { eventually } from './scenario.ts';
+
+export interface ReceivedEvent {
+  headers: IncomingHttpHeaders;
+  body: string;
+  payload: WebhookPayload;
+  /** Milliseconds of `performance.now()`. */
+  at: number;
+}
+
+/** Somebody's server that webhooks are sent to, on loopback. */
+export interface Receiver extends AsyncDisposable {
+  url: string;
+  events: ReceivedEvent[];
+  /** Waits until so many events have come. */
+  received(count: number): Promise<ReceivedEvent[]>;
+}
+
+/** Answers each event in turn with one of `statuses`, the last one for all that follow. */
+export async function startReceiver(...statuses: number[]): Promise<Receiver> {
+  const events: ReceivedEvent[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks).toString();
+      const status = statuses[Math.min(events.length, statuses.length - 1)] ?? 204;
+      events.push({
+        headers: request.headers,
+        body,
+        payload: JSON.parse(body) as WebhookPayload,
+        at: performance.now(),
+      });
+      response.writeHead(status, status === 302 ? { Location: '/elsewhere' } : {}).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`,
+    events,
+    received: (count) => eventually(`${count} events`, () => events.length >= count && events),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
