@@ -18,7 +18,9 @@ function findNewerNode() {
     const require = createRequire(import.meta.url);
     return join(dirname(require.resolve(`node-linux-${process.arch}/package.json`)), 'bin/node');
   } catch {
-    console.error(`Millrun needs Node ${needed} or newer; this is ${process.version}. Run npm ci in its checkout, or install Node ${needed}.`);
+    console.error(
+      `Millrun needs Node ${needed} or newer; this is ${process.version}. Run npm ci in its checkout, or install Node ${needed}.`,
+    );
     process.exit(1);
   }
 }

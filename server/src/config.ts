@@ -145,9 +145,10 @@ export const variables = {
     parse: whole(1, 256, Math.ceil(availableParallelism() * 1.5)),
   },
   MILLRUN_RUN_MEMORY_MB: {
-    describe: 'Memory one process of a run may allocate, in MiB.',
+    describe: 'Memory one process of a run may allocate, in MiB; at least 1024.',
     shown: '2048',
-    parse: whole(256, 1_048_576, 2048),
+    // Node alone needs some 600 MiB of it to start.
+    parse: whole(1024, 1_048_576, 2048),
   },
   MILLRUN_RUN_FILE_MB: {
     describe: 'Largest file an engine may write, in MiB.',

@@ -7,6 +7,8 @@ export interface Engine {
   license: string;
   /** The exact line that installs it; absent for an npm package, which is always there. */
   install?: string;
+  /** It interprets programs inside files (PostScript, office, HTML): never used without a sandbox. */
+  interpretsPrograms?: true;
   /** The installed version, or undefined when it is missing. Never throws; may take a second. */
   version(): Promise<string | undefined>;
 }

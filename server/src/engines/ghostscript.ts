@@ -8,6 +8,7 @@ export const ghostscript: Engine = {
   id: 'ghostscript',
   name: 'Ghostscript',
   license: 'AGPL-3.0-or-later',
+  interpretsPrograms: true,
   install: 'apt-get install -y --no-install-recommends ghostscript',
   async version() {
     try {

@@ -28,6 +28,7 @@ export const libreoffice: Engine = {
   id: 'libreoffice',
   name: 'LibreOffice Writer',
   license: 'MPL-2.0',
+  interpretsPrograms: true,
   install:
     'apt-get install -y --no-install-recommends libreoffice-writer-nogui ' +
     'fonts-liberation2 fonts-dejavu-core fonts-crosextra-carlito fonts-crosextra-caladea',

@@ -74,12 +74,10 @@ export interface Tool<F extends Fields = Fields> {
   timeoutSeconds: number;
   /** Engines without which the tool is not offered. */
   engines: readonly Engine[];
-  /** Further engines that only some settings or inputs need. */
+  /** Further engines that only some settings or inputs need: everything `enginesFor` may name. */
   optionalEngines?: readonly Engine[];
   /** Which of them a submission needs; a missing one is 503 `tool_unavailable` for that submission. */
   enginesFor?(settings: Values<F>, inputs: readonly InputFacts[]): readonly Engine[];
-  /** True when the engine interprets a program in the file (PostScript, HTML, office): not offered without a sandbox. */
-  interpretsPrograms?: boolean;
   settings: F;
   /** Rules across settings and inputs that a single field cannot judge. */
   check?(settings: Values<F>, inputs: readonly InputFacts[]): FieldErrors;

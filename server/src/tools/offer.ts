@@ -16,19 +16,20 @@ export interface Capabilities {
 /** Why a tool is not offered here, with the exact mend; undefined when it is. */
 export function unavailableReason(tool: Tool, capabilities: Capabilities): string | undefined {
   if (!capabilities.known) return 'No worker has connected yet; start one with: millrun worker';
-  const missing = missingEngines(tool.engines, capabilities);
-  if (missing !== undefined) return missing;
-  if (tool.interpretsPrograms === true && !capabilities.sandboxed) {
-    return 'Its engine interprets programs in files and no sandbox works here; install one with: apt-get install -y bubblewrap';
-  }
-  return undefined;
+  return unusableEngines(tool.engines, capabilities);
 }
 
-/** Which of these engines are missing, and the line that installs each. */
-export function missingEngines(engines: readonly Engine[], capabilities: Capabilities): string | undefined {
+/** What keeps engines from being used here, and the line that mends it; undefined when all can be. */
+export function unusableEngines(engines: readonly Engine[], capabilities: Capabilities): string | undefined {
   const missing = engines.filter(({ id }) => !capabilities.engines.has(id));
-  if (missing.length === 0) return undefined;
-  return missing.map(({ name, install }) => (install === undefined ? `${name} is missing` : `${name} is missing; install it with: ${install}`)).join('. ');
+  if (missing.length > 0) return missing.map(installLine).join('. ');
+  const needsSandbox = engines.find(({ interpretsPrograms }) => interpretsPrograms === true);
+  if (needsSandbox === undefined || capabilities.sandboxed) return undefined;
+  return `${needsSandbox.name} interprets programs in files and no sandbox works here; install one with: apt-get install -y bubblewrap`;
+}
+
+function installLine({ name, install }: Engine): string {
+  return install === undefined ? `${name} is missing` : `${name} is missing; install it with: ${install}`;
 }
 
 export function viewTool(tool: Tool, capabilities: Capabilities): WireTool {

@@ -1,5 +1,8 @@
 import type { Engine } from '../engines/engine.ts';
 import type { Tool } from './define.ts';
+import archiveCreator from './archive/archive-creator.ts';
+import csvToJsonConverter from './data/csv-to-json-converter.ts';
+import wordToPdfConverter from './document/word-to-pdf-converter.ts';
 import imageCompressor from './image/image-compressor.ts';
 import imageConverter from './image/image-converter.ts';
 import imageCropper from './image/image-cropper.ts';
@@ -29,6 +32,9 @@ export const tools = [
   pdfCompressor,
   pdfToImageConverter,
   pdfTextExtractor,
+  wordToPdfConverter,
+  archiveCreator,
+  csvToJsonConverter,
   qrCodeGenerator,
 ] as unknown as readonly Tool[];
 

@@ -73,30 +73,27 @@ export async function auditEnded(server: TestServer, client: Client, ids: readon
 
 /** A worker that was overtaken removes what it published as soon as it hears of it. */
 async function untilOnlyWinnersAreStored(server: TestServer, runs: readonly Run[]): Promise<void> {
-  const expected = new Map<string, number>();
-  for (const run of runs) {
-    for (const { key, size_bytes } of await outputKeys(server, run.id)) expected.set(pathOf(key), size_bytes);
+  const sizes = new Map<string, number>();
+  for (const { id } of runs) {
+    for (const { key, size_bytes } of await knownFiles(server, id)) sizes.set(pathOf(key), size_bytes);
   }
-  const published = async () => {
-    const ours = runs.map(({ id }) => uuidOf(id));
-    const files = await storedFiles(server);
-    return files.filter((file) => file.includes('/out/') && ours.some((id) => file.includes(id)));
-  };
-  await eventually('outputs are stored of winners alone', async () => {
-    const stored = await published();
-    return stored.every((file) => expected.has(file));
-  });
-  expect(new Set(await published())).toEqual(new Set(expected.keys()));
-  for (const [path, size] of expected) {
+  const ours = runs.map(({ id }) => uuidOf(id));
+  const stored = async () => (await storedFiles(server)).filter((file) => ours.some((id) => file.includes(id)));
+  await eventually('nothing but inputs and the outputs of winners is stored', async () =>
+    (await stored()).every((file) => sizes.has(file)),
+  );
+  expect(await stored()).toEqual([...sizes.keys()].toSorted());
+  for (const [path, size] of sizes) {
     expect((await stat(join(server.dataDirectory, 'files', path))).size, path).toBe(size);
   }
 }
 
-function outputKeys(server: TestServer, id: string): Promise<{ key: string; size_bytes: number }[]> {
+/** Inputs and outputs, as the record of a run has them. */
+function knownFiles(server: TestServer, id: string): Promise<{ key: string; size_bytes: number }[]> {
   return queryDatabase(
     server,
-    `select o->>'key' as key, (o->>'size_bytes')::int as size_bytes
-     from runs, jsonb_array_elements(outputs) o where id = $1`,
+    `select file->>'key' as key, (file->>'size_bytes')::int as size_bytes
+     from runs, jsonb_array_elements(inputs || coalesce(outputs, '[]')) file where id = $1`,
     [uuidOf(id)],
   );
 }

@@ -9,7 +9,7 @@ import { fileTypes, namesOf } from '../../lib/media-types.ts';
 import { keyReused, readKey } from '../../runs/idempotency.ts';
 import { filesOf, type SubmitRequest } from '../../runs/runs.ts';
 import type { Tool } from '../../tools/define.ts';
-import { missingEngines, unavailableReason, viewTool, type Capabilities } from '../../tools/offer.ts';
+import { unusableEngines, unavailableReason, viewTool, type Capabilities } from '../../tools/offer.ts';
 import { parseSettings, shownSettings } from '../../tools/settings.ts';
 import type { Edge } from '../edge.ts';
 import * as schemas from '../schemas.ts';
@@ -177,7 +177,7 @@ function judge(tool: Tool, upload: Upload, capabilities: Capabilities): Omit<Sub
   const facts = inputs.map(({ filename, type, size_bytes }) => ({ filename, type, sizeBytes: size_bytes }));
   if (Object.keys(errors).length === 0) Object.assign(errors, tool.check?.(parsed.values, facts));
   if (Object.keys(errors).length > 0) throw validationFailed(errors);
-  const missing = missingEngines(tool.enginesFor?.(parsed.values, facts) ?? [], capabilities);
+  const missing = unusableEngines(tool.enginesFor?.(parsed.values, facts) ?? [], capabilities);
   if (missing !== undefined) throw toolUnavailable(tool, missing);
   return {
     tool: tool.slug,

@@ -14,7 +14,6 @@ export default defineTool({
   files: { min: 1, max: 50 },
   timeoutSeconds: 300,
   engines: [libreoffice],
-  interpretsPrograms: true,
   settings: {
     pages: pageRanges({ describe: 'Pages to keep, such as 1-3,8.', default: 'all' }),
     pdfa: flag({ describe: 'Write PDF/A-2b, the form for archives.', default: false }),

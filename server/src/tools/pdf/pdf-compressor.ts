@@ -34,6 +34,7 @@ export default defineTool({
   files: { min: 1, max: 50 },
   timeoutSeconds: 900,
   engines: [pdfLib, qpdf],
+  optionalEngines: [ghostscript],
   enginesFor: ({ grayscale }) => (grayscale ? [ghostscript] : []),
   settings: {
     preset: choice({
