@@ -179,8 +179,21 @@ export async function composeApi(core: Core): Promise<FastifyInstance> {
     log,
   };
   const app = await createApp(edge);
-  releasers.add(() => app.close());
+  releasers.add(() => closeApp(app));
   return app;
+}
+
+/** How long requests under way may take when the service stops, in milliseconds. */
+const requestGraceMs = 3000;
+
+/**
+ * Takes no more requests. Those that may last (streams, polls, uploads) are cut after a while: nothing of them was
+ * acknowledged, a stream resumes, and running work must not wait for them to be drained.
+ */
+async function closeApp(app: FastifyInstance): Promise<void> {
+  const late = setTimeout(() => app.server.closeAllConnections(), requestGraceMs);
+  await app.close();
+  clearTimeout(late);
 }
 
 /** How long an answer about the workers is used, in milliseconds: installing an engine shows within seconds. */

@@ -1,9 +1,15 @@
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client as Postgres } from 'pg';
+import { Kysely, PostgresDialect } from 'kysely';
+import { Client as Postgres, Pool } from 'pg';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import type { ErrorBody, Run, RunStatus } from '@millrun/sdk';
+import { createAccounts } from '../src/accounts/accounts.ts';
+import { defaultPlans } from '../src/accounts/plans.ts';
+import { createTokens } from '../src/accounts/tokens.ts';
+import type { Schema } from '../src/db/schema.ts';
+import { systemClock } from '../src/lib/clock.ts';
 import { createClient, type Client, type FormFile } from './client.ts';
 import { startServer, type ServerOptions, type TestServer } from './server.ts';
 
@@ -13,6 +19,9 @@ export interface Scenario {
   /** A client of a new account. */
   client(plan?: string): Promise<Client>;
 }
+
+/** A stop in a test does not wait for runs nobody asks about any more. */
+const stopAtOnce = { MILLRUN_DRAIN_S: '0' };
 
 /** Registers the server's start and stop with the test file (or `describe`) that calls it. */
 export function useServer(options: ServerOptions = {}): Scenario {
@@ -24,15 +33,44 @@ export function useServer(options: ServerOptions = {}): Scenario {
     return started;
   };
   beforeAll(async () => {
-    started = await startServer(options);
+    started = await startServer({ ...options, env: { ...stopAtOnce, ...options.env } });
   });
   afterAll(async () => started?.[Symbol.asyncDispose]());
   return {
     get server() {
       return running();
     },
-    client: async (plan) => createClient(running().base, await running().token(plan)),
+    client: async (plan) => createClient(running().base, await makeToken(running(), plan)),
   };
+}
+
+/** Registers a wait for files whose counts of the day must not start again in the middle. */
+export function avoidMidnight(): void {
+  const marginMs = 90_000;
+  beforeAll(async () => {
+    const left = 86_400_000 - (systemClock.now().getTime() % 86_400_000); // UTC days.
+    if (left < marginMs) await sleep(left + 100);
+  }, marginMs + 10_000);
+}
+
+let accountsMade = 0;
+
+/** A token of a new account, made as `millrun token create` does but without the seconds its start takes. */
+export async function makeToken(server: TestServer, plan = 'unlimited'): Promise<string> {
+  const pool = new Pool(databaseOf(server));
+  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  try {
+    // The server knows its plans; here only the name counts.
+    const accounts = createAccounts({ db, clock: systemClock, plans: { [plan]: defaultPlans['unlimited']! } });
+    const account = await accounts.ensure(`scenario-${(accountsMade += 1)}@example.com`, plan);
+    return await createTokens({ db, clock: systemClock }).create(account.id, { name: 'test', expiresAt: undefined });
+  } finally {
+    await db.destroy();
+  }
+}
+
+function databaseOf(server: TestServer) {
+  return { host: join(server.dataDirectory, 'run'), user: 'millrun', database: 'postgres' };
 }
 
 /** Checks that a reply is an error of the one shape, and returns its body. */
@@ -104,9 +142,12 @@ export async function startSlow(client: Client): Promise<string> {
   return id;
 }
 
+/** Outputs of a steady run. */
+export const steadyCodes = 60;
+
 /** A run that ends by itself after some steps of progress. */
 export async function submitSteady(client: Client): Promise<string> {
-  return (await client.accepted('qr-code-generator', [listOfCodes(150)], { size: '1024' })).id;
+  return (await client.accepted('qr-code-generator', [listOfCodes(steadyCodes)], { size: '1024' })).id;
 }
 
 export async function cancel(client: Client, id: string): Promise<void> {
@@ -131,8 +172,7 @@ export async function storedFiles(server: TestServer): Promise<string[]> {
 
 /** Asks the server's embedded database: for what no client can see or bring about. */
 export async function queryDatabase<Row>(server: TestServer, text: string, values: unknown[] = []): Promise<Row[]> {
-  const host = join(server.dataDirectory, 'run');
-  const connection = new Postgres({ host, user: 'millrun', database: 'postgres' });
+  const connection = new Postgres(databaseOf(server));
   await connection.connect();
   try {
     const { rows } = await connection.query(text, values);

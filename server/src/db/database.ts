@@ -70,8 +70,9 @@ export async function openDatabase(
     query_timeout: 30_000,
     application_name: 'millrun',
   });
-  // Without a listener a connection that is reset while idle ends the process.
-  pool.on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
+  // Without a listener a connection that is reset ends the process: the pool's is for idle ones, each needs its own at work.
+  pool.on('connect', (client) => client.on('error', () => undefined)); // The statement it runs fails with the same error.
+  pool.on('error', (error) => log.warn({ reason: error.message }, 'a database connection was lost'));
   try {
     const applied = await migrate(pool);
     if (applied.length > 0) log.info({ applied }, 'database migrated');

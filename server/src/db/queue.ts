@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { PgBoss, fromKysely, type ConstructorOptions } from 'pg-boss';
 import type { Log } from '../lib/log.ts';
@@ -45,6 +46,9 @@ export async function openQueue(database: Database, options: { maintain: boolean
     deleteAfterSeconds: 3600,
     policy: 'singleton',
   });
+  // What pg-boss knows of a queue it reads through the pool at first use. In a transaction that would be a second
+  // connection for one caller: enough callers at once would wait for each other for ever.
+  for (const name of Object.values(queueNames)) await boss.touch(name, randomUUID());
   return boss;
 }
 

@@ -9,6 +9,8 @@ export interface Engine {
   install?: string;
   /** It interprets programs inside files (PostScript, office, HTML): never used without a sandbox. */
   interpretsPrograms?: true;
+  /** Starts what takes long to start, in a tool host that waits for its first run. */
+  warm?(): Promise<void>;
   /** The installed version, or undefined when it is missing. Never throws; may take a second. */
   version(): Promise<string | undefined>;
 }

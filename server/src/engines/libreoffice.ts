@@ -32,6 +32,7 @@ export const libreoffice: Engine = {
   install:
     'apt-get install -y --no-install-recommends libreoffice-writer-nogui ' +
     'fonts-liberation2 fonts-dejavu-core fonts-crosextra-carlito fonts-crosextra-caladea',
+  warm: () => warmLibreOffice(),
   async version() {
     try {
       const program = dirname(await realpath(soffice));

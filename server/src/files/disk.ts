@@ -148,7 +148,7 @@ async function writeAtomically<T>(path: string, key: string, write: (file: FileH
   try {
     const result = await closing(file, async () => {
       const written = await write(file);
-      await onDisk(file.sync());
+      await onDisk(file.datasync());
       return written;
     });
     await unlessRemoved(key, rename(temporary, path));

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
@@ -9,7 +8,7 @@ import { AppError, notFound } from '../lib/errors.ts';
 import { createGate } from './auth.ts';
 import { guardBodies } from './bodies.ts';
 import type { Edge } from './edge.ts';
-import { installErrorHandling, sendError } from './errors.ts';
+import { answerBrokenRequest, installErrorHandling, newRequestId, sendError, toAppError } from './errors.ts';
 import { healthRoutes } from './routes/health.ts';
 import { outputRoutes } from './routes/outputs.ts';
 import { runRoutes } from './routes/runs.ts';
@@ -22,6 +21,8 @@ export const apiPrefix = '/api/v2';
 
 /** Largest JSON body. */
 const bodyLimit = 64 * 1024;
+/** Longest part of a path: a file name of 200 bytes, each of which takes three characters in an address. */
+const maxParamLength = 600;
 /** The first line and the headers must arrive within this, in milliseconds. */
 const headersTimeout = 20_000;
 /** A request, its upload included, may last this long, in milliseconds; must not be shorter than `headersTimeout`. */
@@ -35,12 +36,15 @@ export async function createApp(edge: Edge): Promise<FastifyInstance> {
     loggerInstance: edge.log as FastifyBaseLogger,
     // One line a request is written below; Fastify's two would be half of the log.
     disableRequestLogging: true,
-    genReqId: () => randomBytes(9).toString('base64url'),
+    genReqId: newRequestId,
     trustProxy: edge.trustProxy,
     bodyLimit,
     requestTimeout,
     keepAliveTimeout: 72_000,
-    routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
+    routerOptions: { maxParamLength, ignoreTrailingSlash: true },
+    frameworkErrors: (error, request, reply) =>
+      void sendError(reply.header('X-Request-Id', request.id), request, toAppError(error)),
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, edge.log),
     forceCloseConnections: 'idle',
     ajv: { customOptions: { coerceTypes: 'array', removeAdditional: false, allErrors: true } },
   });

@@ -16,11 +16,8 @@ export function guardBodies(app: FastifyInstance): void {
       return;
     }
     if (hasBody(request)) watchPace(request);
-    done();
-  });
-  app.addHook('onSend', (request, reply, _payload, done) => {
-    // Answered before the body was read (401, 413, …): the connection cannot be used again.
-    if (hasBody(request) && !request.raw.complete) void reply.header('Connection', 'close');
+    // Many clients announce a type with every request: where no body is wanted and none is sent, it says nothing.
+    else if (request.routeOptions.schema?.body === undefined) delete request.raw.headers['content-type'];
     done();
   });
   app.addHook('onResponse', (request, _reply, done) => {
@@ -47,7 +44,11 @@ function watchPace(request: FastifyRequest): void {
   raw.once('close', () => clearInterval(timer));
 }
 
-/** Reads and drops what is already under way, so that the reply is not lost to a reset, then ends the connection. */
+/**
+ * Answered before the body was read (401, 413, …): what is under way is read and dropped, so that the reply is not lost to
+ * a reset, and a client that goes on sending is cut off. The reply must not say `Connection: close`: Node would then close
+ * the connection together with it.
+ */
 function cutOff(request: FastifyRequest): void {
   const { raw } = request;
   raw.unpipe();

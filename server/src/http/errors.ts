@@ -1,7 +1,10 @@
+import { randomBytes } from 'node:crypto';
+import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorBody } from '@millrun/sdk';
 import { databaseUnavailable, isOutage } from '../lib/outage.ts';
-import { AppError, toError, validationFailed } from '../lib/errors.ts';
+import type { Log } from '../lib/log.ts';
+import { AppError, errorCode, toError, validationFailed } from '../lib/errors.ts';
 
 /** Errors of the framework and its plugins, by their code: status, our code, and a sentence. */
 const frameworkErrors: Record<string, [status: number, code: string, message: string]> = {
@@ -14,6 +17,7 @@ const frameworkErrors: Record<string, [status: number, code: string, message: st
   FST_ERR_CTP_EMPTY_JSON_BODY: [400, 'malformed_json', 'The body is empty; it must be JSON.'],
   FST_ERR_CTP_INVALID_JSON_BODY: [400, 'malformed_json', 'The body is not valid JSON.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'bad_request', 'The body does not have the announced length.'],
+  FST_ERR_MAX_PARAM_LENGTH: [404, 'not_found', 'There is nothing at this address.'],
   FST_ERR_BAD_URL: [400, 'bad_request', 'The address cannot be read.'],
   FST_PARTS_LIMIT: [413, 'payload_too_large', 'The form has too many parts.'],
   FST_FILES_LIMIT: [413, 'payload_too_large', 'The form has too many files.'],
@@ -38,6 +42,39 @@ export function sendError(reply: FastifyReply, request: FastifyRequest, error: A
     .headers(error.headers)
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(body));
+}
+
+export function newRequestId(): string {
+  return randomBytes(9).toString('base64url');
+}
+
+/** What Node cannot read as HTTP, by its code: status line and what a person can do. */
+const brokenRequests: Record<string, [status: string, code: string, message: string]> = {
+  HPE_HEADER_OVERFLOW: [
+    '431 Request Header Fields Too Large',
+    'headers_too_large',
+    'The headers are larger than the 16 kB this server takes.',
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'request_timeout', 'The request did not arrive in time.'],
+};
+
+/** Answers, in the one shape, what never became a request; then the connection ends. */
+export function answerBrokenRequest(error: Error, socket: Socket, log: Log): void {
+  const unreadable = ['400 Bad Request', 'bad_request', 'The request is not valid HTTP.'] as const;
+  const [status, code, message] = brokenRequests[errorCode(error) ?? ''] ?? unreadable;
+  if (socket.writable && errorCode(error) !== 'ECONNRESET') {
+    const requestId = newRequestId();
+    log.info({ reqId: requestId, err: error }, 'not a request');
+    const body = JSON.stringify({ code, message, request_id: requestId } satisfies ErrorBody);
+    const headers = [
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `X-Request-Id: ${requestId}`,
+      'Connection: close',
+    ];
+    socket.write(`HTTP/1.1 ${status}\r\n${headers.join('\r\n')}\r\n\r\n${body}`);
+  }
+  socket.destroySoon();
 }
 
 export function toAppError(error: unknown): AppError {

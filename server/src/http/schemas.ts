@@ -67,6 +67,14 @@ export const run = Type.Object(
   { description: 'A run, everywhere the same object.' },
 );
 
+export const submissionForm = Type.Object(
+  { 'files[]': Type.Optional(Type.Array(Type.String({ format: 'binary' }), { description: 'The files, in order.' })) },
+  {
+    additionalProperties: Type.String(),
+    description: 'Files, and the settings of the tool as text: `settings` of `GET /tools/{slug}` describes them.',
+  },
+);
+
 export const submission = Type.Object({
   id: Type.String(),
   status: oneOf(['queued']),

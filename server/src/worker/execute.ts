@@ -33,41 +33,55 @@ interface Parts {
   log: Log;
 }
 
+/** How an attempt ended, and the end of tidying up after it, which nobody's result has to wait for. */
+export interface Execution {
+  outcome: Outcome;
+  tidied: Promise<void>;
+}
+
 /**
  * Executes one attempt: inputs staged, the tool run in its host, outputs checked and published under the attempt. Leaves
  * nothing in the work directory. Never throws for what a file or an engine does.
  */
-export async function execute(parts: Parts, run: ClaimedRun, signal: AbortSignal): Promise<Outcome> {
+export async function execute(parts: Parts, run: ClaimedRun, signal: AbortSignal): Promise<Execution> {
   const tool = parts.findTool(run.tool);
-  if (tool === undefined) return failed('internal', 'This tool is no longer offered.');
-  const host = await parts.hosts.acquire(run.accountId);
+  if (tool === undefined)
+    return { outcome: failed('internal', 'This tool is no longer offered.'), tidied: Promise.resolve() };
+  const host = await parts.hosts.acquire(run.accountId, slowEngines(tool)).catch((error: unknown) => {
+    parts.log.error({ err: error, run: run.id }, 'no tool host could be started');
+  });
+  if (host === undefined) return { outcome: { kind: 'lost' }, tidied: Promise.resolve() };
   const stop = () => host.kill();
   signal.addEventListener('abort', stop, { once: true });
-  let outcome: Outcome = { kind: 'aborted' };
-  try {
-    signal.throwIfAborted();
-    outcome = await executeIn(host, tool, parts, run, signal);
-  } catch (error) {
-    outcome = signal.aborted ? { kind: 'aborted' } : toFailure(error, parts.log);
-  } finally {
-    signal.removeEventListener('abort', stop);
-    await settleHost(parts.hosts, host, outcome, run);
-  }
-  return outcome;
+  const outcome = await outcomeIn(host, tool, parts, run, signal);
+  signal.removeEventListener('abort', stop);
+  return { outcome, tidied: tidyHost(parts.hosts, host, outcome, run) };
 }
 
-/** A host whose run went well stays warm; any other is replaced. Its traces of the run go either way. */
-async function settleHost(hosts: HostPool, host: Host, outcome: Outcome, run: ClaimedRun): Promise<void> {
+function slowEngines(tool: Tool): string[] {
+  return tool.engines.filter(({ warm }) => warm !== undefined).map(({ id }) => id);
+}
+
+async function outcomeIn(host: Host, tool: Tool, parts: Parts, run: ClaimedRun, signal: AbortSignal): Promise<Outcome> {
+  try {
+    signal.throwIfAborted();
+    return await executeIn(host, tool, parts, run, signal);
+  } catch (error) {
+    return signal.aborted ? { kind: 'aborted' } : toFailure(error, parts.log);
+  }
+}
+
+/** A host whose run went well stays warm; any other is replaced, and its directory goes with it. */
+async function tidyHost(hosts: HostPool, host: Host, outcome: Outcome, run: ClaimedRun): Promise<void> {
   const healthy = outcome.kind === 'done' || (outcome.kind === 'failed' && isOwnersMistake(outcome.failure));
-  if (!healthy) {
+  if (healthy) {
+    const name = workName(run);
+    const inputs = rm(join(host.inputs.outside, name), { recursive: true, force: true });
+    await Promise.all([inputs, host.clean(join(host.outputs.inside, name))]);
+  } else {
     host.kill();
     await host.gone;
   }
-  await Promise.all(
-    [host.inputs, host.outputs].map(({ outside }) =>
-      rm(join(outside, workName(run)), { recursive: true, force: true }),
-    ),
-  );
   hosts.release(host, healthy);
 }
 
@@ -155,7 +169,7 @@ function runInHost(
     host.run(order, (message) => {
       if (message.kind === 'progress') return listener.onProgress(message.percent);
       if (message.kind === 'log') return listener.onLog(String(message.message).slice(0, 2000));
-      if (message.kind === 'ready') return undefined;
+      if (message.kind !== 'done' && message.kind !== 'failed') return undefined;
       clearTimeout(deadline);
       return resolve(message);
     });

@@ -2,11 +2,12 @@
  * The program inside a tool host: it waits in the sandbox for one run after another of one account. Everything it loads
  * ahead is time the next run does not wait.
  */
+import { rm } from 'node:fs/promises';
 import { Failure } from '../lib/failure.ts';
 import { toError } from '../lib/errors.ts';
-import { findTool } from '../tools/registry.ts';
+import { allEngines, findTool } from '../tools/registry.ts';
 import { parseSettings, toForm } from '../tools/settings.ts';
-import type { HostMessage, RunOrder } from './messages.ts';
+import type { CleanOrder, HostMessage, Order, RunOrder, WarmOrder } from './messages.ts';
 import { createToolContext } from './tool-context.ts';
 
 function tell(message: HostMessage): void {
@@ -50,9 +51,29 @@ function describe(error: unknown): Omit<Extract<HostMessage, { kind: 'failed' }>
   };
 }
 
-process.on('message', (order: RunOrder) => {
-  void execute(order).then(tell);
-});
+async function clean({ directory }: CleanOrder): Promise<HostMessage> {
+  await rm(directory, { recursive: true, force: true });
+  return { kind: 'cleaned' };
+}
+
+/** A start that fails now fails again, with a reason, in the run that needs it. */
+async function warm({ engine }: WarmOrder): Promise<void> {
+  const found = allEngines().find(({ id }) => id === engine);
+  await found?.warm?.().catch((error: unknown) => tell({ kind: 'log', message: toError(error).message }));
+}
+
+async function obey(order: Order): Promise<void> {
+  switch (order.kind) {
+    case 'run':
+      return tell(await execute(order));
+    case 'clean':
+      return tell(await clean(order));
+    case 'warm':
+      return warm(order);
+  }
+}
+
+process.on('message', (order: Order) => void obey(order));
 // Without its worker a host has no purpose; the sandbox would kill it anyway.
 process.on('disconnect', () => process.exit(0));
 

@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { Sandbox, SandboxedProcess, SandboxLimits } from '../sandbox/sandbox.ts';
-import type { HostMessage, RunOrder } from './messages.ts';
+import type { CleanOrder, HostMessage, RunOrder, WarmOrder } from './messages.ts';
 
 /** A host is replaced after this many runs, so that what libraries leak does not add up. */
 const longestService = 500;
@@ -14,6 +14,8 @@ const largestMemory = 700 * 1024 * 1024;
 /** … or when its account has not needed it for this long, in milliseconds. */
 const longestIdleMs = 60_000;
 const readyTimeoutMs = 30_000;
+/** A slow engine is started ahead for this long after it was last needed, in milliseconds. */
+const anticipationMs = 10 * 60_000;
 
 /** Where a host finds its files, inside the sandbox. */
 const inside = { inputs: '/run/in', outputs: '/run/out' };
@@ -27,6 +29,8 @@ export interface Host {
   outputs: { outside: string; inside: string };
   /** Gives it work; messages until `done` or `failed` go to `onMessage`. */
   run(order: RunOrder, onMessage: (message: HostMessage) => void): void;
+  /** Lets it remove what a run left below its outputs. */
+  clean(directory: string): Promise<void>;
   /** Kills the whole sandbox. */
   kill(): void;
   /** Resolves when nothing of it runs any more. */
@@ -34,14 +38,19 @@ export interface Host {
 }
 
 export interface HostPool {
-  /** A warm host of the account, or a fresh one that becomes the account's. */
-  acquire(accountId: Uuid): Promise<Host>;
+  /**
+   * A warm host of the account, or a fresh one that becomes the account's. `slowEngines` are those the run needs that take
+   * long to start: hosts that wait from now on start them ahead, for a while.
+   */
+  acquire(accountId: Uuid, slowEngines: readonly string[]): Promise<Host>;
   /** Takes a host back: kept warm for its account, or ended when `healthy` is false or its service is over. */
   release(host: Host, healthy: boolean): void;
   close(): Promise<void>;
 }
 
 interface PooledHost extends Host {
+  /** Starts an engine ahead. */
+  warm(engine: string): void;
   ready: Promise<void>;
   runs: number;
   memoryBytes: number;
@@ -68,6 +77,7 @@ export function createHostPool(options: PoolOptions): HostPool {
   let spare: PooledHost | undefined;
   let closed = false;
   let serial = 0;
+  const neededAt = new Map<string, number>();
 
   function start(): PooledHost {
     const directory = join(options.workDirectory, String((serial += 1)));
@@ -86,7 +96,12 @@ export function createHostPool(options: PoolOptions): HostPool {
 
   /** One host waits ahead, so that a new account does not wait for Node to start. */
   function prepareSpare(): void {
-    if (!closed && spare === undefined) spare = start();
+    if (closed || spare !== undefined) return;
+    const host = start();
+    spare = host;
+    const recently = clock.monotonicMs() - anticipationMs;
+    const wanted = [...neededAt].filter(([, at]) => at > recently).map(([engine]) => engine);
+    void host.ready.then(() => wanted.forEach((engine) => host.warm(engine))).catch(() => undefined);
   }
 
   function takeIdle(accountId: Uuid): PooledHost | undefined {
@@ -109,7 +124,8 @@ export function createHostPool(options: PoolOptions): HostPool {
   prepareSpare();
 
   return {
-    async acquire(accountId) {
+    async acquire(accountId, slowEngines) {
+      for (const engine of slowEngines) neededAt.set(engine, clock.monotonicMs());
       const warm = takeIdle(accountId);
       const host = warm ?? spare ?? start();
       if (host === spare) spare = undefined;
@@ -168,6 +184,16 @@ function launchHost(options: PoolOptions, directory: string): PooledHost {
     run(order, listener) {
       onMessage = listener;
       process?.child.send(order);
+    },
+    warm: (engine) => process?.child.send({ kind: 'warm', engine } satisfies WarmOrder),
+    clean(directory) {
+      const cleaned = new Promise<void>((resolve) => {
+        onMessage = (message) => {
+          if (message.kind === 'cleaned') resolve();
+        };
+      });
+      process?.child.send({ kind: 'clean', directory } satisfies CleanOrder);
+      return Promise.race([cleaned, host.gone.then(() => undefined)]);
     },
     kill: () => process?.kill(),
     gone: makeDirectories(inputs.outside, outputs.outside).then(() => {

@@ -93,8 +93,8 @@ export async function startWorker(parts: Parts): Promise<Worker> {
     held.set(run.id, { run, abort });
     const startedAt = clock.monotonicMs();
     try {
-      const outcome = await execute({ ...parts, hosts, onProgress }, run, abort.signal);
-      await settle(run, outcome);
+      const { outcome, tidied } = await execute({ ...parts, hosts, onProgress }, run, abort.signal);
+      await Promise.all([settle(run, outcome), tidied]);
       log.info(
         {
           run: run.id,

@@ -1,42 +1,53 @@
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { eventually, getRun, queryDatabase, startSlow, storedFiles, submitQuick, untilStatus } from '../scenario.ts';
-import { startServer, type TestServer } from '../server.ts';
-import { auditEnded, deleteAll, storedRun, untilEnded } from './audit.ts';
-import { descendants, kill, postmaster, toolHosts, untilGone } from './processes.ts';
-import { beginUpload, env, newTenant, submitLasting } from './tenant.ts';
+import { eventually, getRun, startSlow } from '../scenario.ts';
+import { startServer } from '../server.ts';
+import { auditEnded, storedRun } from './audit.ts';
+import { descendants, kill, postmaster } from './processes.ts';
+import { env, newTenant } from './tenant.ts';
 vi.setConfig({ testTimeout: 90_000 });
-test('in the middle of runs and of an upload: they go on when it is back', async () => {
-  await using server = await startServer({ env });
-  server.process.on('exit', (c, s) => console.log('EXIT', c, s));
-  try {
-    const tenant = await newTenant(server);
-    const { client } = tenant;
-    const ids = [await submitLasting(client), await submitLasting(client), await submitLasting(client, 10)];
-    await untilStatus(client, ids[0] ?? '', 'processing');
-    await beginUpload(server, tenant);
-
-    kill([postmaster(server.process.pid)]);
-    const statuses: string[] = [];
-    const t0 = performance.now();
-    await eventually('the database is back', async () => {
-      const { status } = await client.request(`/runs/${ids[0]}`).catch((e) => ({ status: String(e.cause) }));
-      statuses.push(`${(performance.now() - t0).toFixed(0)} ${status}`);
-      await sleep(10);
-      return status === 200;
-    });
-    console.log(statuses.join('\n'));
-    const runs = await auditEnded(server, client, ids);
-    console.log(await queryDatabase(server, 'select status, attempt, lost_attempts from runs'));
-  } finally {
-    console.log(
-      server
-        .log()
-        .split('\n')
-        .filter((l) => !l.includes('incoming'))
-        .slice(-60)
-        .join('\n'),
-    );
-  }
+const show = (log: string) => console.log(log.split('\n').filter((l) => !l.includes('"msg":"request"')).slice(-60).join('\n'));
+test('host', async () => {
+    await using server = await startServer({ env: { ...env, MILLRUN_LOG_LEVEL: 'debug' } });
+    try {
+    const unlucky = await newTenant(server);
+    const id = await startSlow(unlucky.client);
+    for (const lost of [1, 2]) {
+      await eventually(`attempt ${lost} has a host`, async () => {
+        const { worker, lost_attempts } = await storedRun(server, id);
+        return worker !== null && lost_attempts === lost - 1 && (await getRun(unlucky.client, id)).progress !== 0;
+      });
+      console.log(new Date().toISOString(), 'kill');
+      kill(descendants(server.process.pid).filter(({ command }) => command.includes('bwrap')));
+    }
+    await auditEnded(server, unlucky.client, [id]);
+    } finally { show(server.log()); }
+});
+test('pg', async () => {
+    await using server = await startServer({ env });
+    server.process.on('exit', (c, s) => console.log('EXIT', c, s));
+    try {
+    const { client } = await newTenant(server);
+    const accepted: string[] = [];
+    const until = performance.now() + 12_000;
+    const submitting = async () => {
+      while (performance.now() < until) {
+        const response = await client.submit('qr-code-generator', [], { text: 'https://example.com' });
+        const body = (await response.json()) as { id: string };
+        if (response.status === 202) accepted.push(body.id);
+        else await sleep(50);
+      }
+    };
+    const killing = async () => {
+      while (performance.now() < until - 3000) {
+        await sleep(1000 + Math.random() * 2000);
+        try {
+          kill([postmaster(server.process.pid)]);
+        } catch {
+          // It is being started just now.
+        }
+      }
+    };
+    await Promise.all([submitting(), submitting(), killing()]);
+    } finally { show(server.log()); }
 });

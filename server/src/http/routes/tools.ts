@@ -49,11 +49,14 @@ async function submitRoute(scope: FastifyInstance, edge: Edge): Promise<void> {
   scope.post<{ Params: SlugParams }>(
     '/tools/:slug',
     {
+      // The body's schema is for readers: the form is read, and judged, part by part.
+      validatorCompiler: () => () => true,
       schema: {
         tags: ['Runs'],
         summary: 'Submit a run',
         description: 'Files in the repeated field `files[]`; every other field is a setting of the tool.',
         consumes: ['multipart/form-data'],
+        body: schemas.submissionForm,
         response: schemas.replies({ 202: schemas.submission }, 400, 404, 409, 413, 422, 503),
       },
     },
@@ -77,8 +80,14 @@ async function sendCached(request: FastifyRequest, reply: FastifyReply, body: To
   const text = JSON.stringify(body);
   const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
   void reply.headers({ ETag: etag, 'Cache-Control': 'private, no-cache' });
-  if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+  if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send();
   return reply.type('application/json; charset=utf-8').send(text);
+}
+
+/** RFC 9110, section 13.1.2: any of a list matches, and a tag that a proxy made weak is the same. */
+function isKnown(header: string | undefined, etag: string): boolean {
+  const tags = (header ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  return tags.includes(etag) || header === '*';
 }
 
 function findTool(edge: Edge, slug: string): Tool {
