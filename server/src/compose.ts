@@ -3,9 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { createAccounts, type Accounts } from './accounts/accounts.ts';
 import { createLimits } from './accounts/limits.ts';
-import { createTokens, type Tokens } from './accounts/tokens.ts';
+import { createTokens } from './accounts/tokens.ts';
 import type { Config } from './config.ts';
 import { listen, openDatabase, type Database } from './db/database.ts';
 import { openQueue, type Queue } from './db/queue.ts';
@@ -30,7 +29,7 @@ import type { Capabilities } from './tools/offer.ts';
 import { allEngines, findTool, tools } from './tools/registry.ts';
 import { startDeliveries } from './webhooks/deliver.ts';
 import { createAddressGuard } from './webhooks/guard.ts';
-import { createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
+import { createWebhooks, deliveryChannel, type Webhooks } from './webhooks/webhooks.ts';
 import { createHostPool } from './worker/hosts.ts';
 import { startWorker } from './worker/worker.ts';
 
@@ -47,23 +46,6 @@ export interface Core {
   webhooks: Webhooks;
   runs: Runs;
   workers: Workers;
-}
-
-/** Accounts and tokens alone: all that the administrative commands need. */
-export interface Registry {
-  accounts: Accounts;
-  tokens: Tokens;
-  release(): Promise<void>;
-}
-
-export async function openRegistry(config: Config, log: Log): Promise<Registry> {
-  await mkdir(config.dataDirectory, { recursive: true, mode: 0o700 });
-  const database = await openDatabase(config, log);
-  return {
-    accounts: createAccounts({ db: database.db, clock: systemClock, plans: config.plans }),
-    tokens: createTokens({ db: database.db, clock: systemClock }),
-    release: () => database.close(),
-  };
 }
 
 export async function openCore(config: Config, log: Log, options: { worker: boolean }): Promise<Core> {
@@ -250,6 +232,13 @@ export async function composeWorker(core: Core): Promise<{ sandbox: Sandbox; eng
   const freshen = (payload: Record<string, unknown>) => freshenLinks(payload, core);
   const deliveries = startDeliveries({ db: database.db, queue, guard, clock, log, freshen });
   releasers.add(() => deliveries.stop());
+  const wake = () => deliveries.wake();
+  const dueAtOnce = listen(
+    database,
+    { channels: [deliveryChannel], onMessage: wake, onConnect: async () => wake() },
+    log,
+  );
+  releasers.add(() => dueAtOnce.close());
   const retention = await startRetention({ db: database.db, queue, store, clock, log });
   releasers.add(() => retention.stop());
   const worker = await startWorker({

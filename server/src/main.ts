@@ -1,95 +1,28 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { defineCommand, runMain } from 'citty';
-import { accountCommand, tokenCommand } from './commands/accounts.ts';
-import { doctor } from './commands/doctor.ts';
-import { composeApi, composeWorker, openCore, type Core } from './compose.ts';
-import { readConfig, type Config } from './config.ts';
-import { openDatabase } from './db/database.ts';
 import { toError } from './lib/errors.ts';
-import { createLog } from './lib/log.ts';
-import { holdDataDirectory } from './commands/data-directory.ts';
-import { greet } from './commands/greeting.ts';
 
 type Role = 'serve' | 'api' | 'worker';
 
-/** What keeps a role from running is said in one sentence; the stack is for a bug report. */
-async function start(role: Role): Promise<void> {
-  try {
-    await run(role);
-    process.exit(0);
-  } catch (error) {
-    const { message, stack } = toError(error);
-    console.error(`Millrun cannot run: ${message}`);
-    if (!(error instanceof Error) || error.name !== 'Error') console.error(stack);
-    process.exit(1);
-  }
-}
-
-/** Runs a role until it is told to stop. A second signal stops at once. */
-async function run(role: Role): Promise<void> {
-  const config = readConfig();
-  const log = createLog(config.logLevel);
-  const stopSignal = waitForStop(config);
-  const letGo = role === 'worker' ? undefined : await holdDataDirectory(config);
-  const core = await openCore(config, log, { worker: role !== 'api' });
-  if (letGo !== undefined) core.releasers.add(letGo);
-  try {
-    const worker = role === 'api' ? undefined : await composeWorker(core);
-    const address = role === 'worker' ? undefined : await listenAt(core);
-    greet({ role, address, config, sandbox: worker?.sandbox, engines: worker?.engines });
-    const reason = await stopSignal;
-    log.info({ reason }, 'stopping');
-    console.log('Stopping: running work is finished first. Once more to stop at once.');
-  } finally {
-    await core.releasers.releaseAll();
-  }
-}
-
-async function listenAt(core: Core): Promise<string> {
-  const app = await composeApi(core);
-  return app.listen({ host: core.config.host, port: core.config.port });
-}
-
-async function waitForStop(config: Config): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>();
-  let asked = false;
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => {
-      if (asked) process.exit(1);
-      asked = true;
-      resolve(signal);
-    });
-  }
-  if (config.startedByNpm) void watchParent().then(() => resolve('npm has ended'));
-  return promise;
-}
-
-/** npm does not pass every end on to what it started. */
-async function watchParent(): Promise<void> {
-  const parent = process.ppid;
-  while (process.ppid === parent) await sleep(500, undefined, { ref: false });
-}
-
-async function migrateOnly(): Promise<void> {
-  const config = readConfig();
-  const database = await openDatabase(config, createLog(config.logLevel));
-  await database.close();
-  console.log('The database is up to date.');
-}
+/** A command loads what it needs when it runs: `token create` must not wait for the engines of the service. */
+const roleCommand = (role: Role, description: string) =>
+  defineCommand({ meta: { description }, run: async () => (await import('./commands/serve.ts')).start(role) });
 
 const main = defineCommand({
   meta: { name: 'millrun', description: 'Self-hosted file processing.' },
   subCommands: {
-    serve: defineCommand({
-      meta: { description: 'API, worker and database in one process' },
-      run: () => start('serve'),
+    serve: roleCommand('serve', 'API, worker and database in one process'),
+    api: roleCommand('api', 'The API alone'),
+    worker: roleCommand('worker', 'A worker alone'),
+    migrate: defineCommand({
+      meta: { description: 'Bring the database up to date' },
+      run: async () => (await import('./commands/migrate.ts')).migrateOnly(),
     }),
-    api: defineCommand({ meta: { description: 'The API alone' }, run: () => start('api') }),
-    worker: defineCommand({ meta: { description: 'A worker alone' }, run: () => start('worker') }),
-    migrate: defineCommand({ meta: { description: 'Bring the database up to date' }, run: migrateOnly }),
-    token: tokenCommand,
-    account: accountCommand,
-    doctor: defineCommand({ meta: { description: 'What works here, and how to mend what does not' }, run: doctor }),
+    token: async () => (await import('./commands/accounts.ts')).tokenCommand,
+    account: async () => (await import('./commands/accounts.ts')).accountCommand,
+    doctor: defineCommand({
+      meta: { description: 'What works here, and how to mend what does not' },
+      run: async () => (await import('./commands/doctor.ts')).doctor(),
+    }),
   },
 });
 

@@ -1,15 +1,34 @@
 import { defineCommand } from 'citty';
-import { accountId } from '../accounts/accounts.ts';
-import { openRegistry, type Registry } from '../compose.ts';
+import { mkdir } from 'node:fs/promises';
+import { accountId, createAccounts, type Accounts } from '../accounts/accounts.ts';
+import { createTokens, type Tokens } from '../accounts/tokens.ts';
 import { readConfig } from '../config.ts';
+import { openDatabase } from '../db/database.ts';
 import { systemClock } from '../lib/clock.ts';
 import { parseId } from '../lib/ids.ts';
 import { createLog } from '../lib/log.ts';
 
+interface Registry {
+  accounts: Accounts;
+  tokens: Tokens;
+  release(): Promise<void>;
+}
+
+async function openRegistry(): Promise<Registry> {
+  const config = readConfig();
+  await mkdir(config.dataDirectory, { recursive: true, mode: 0o700 });
+  const database = await openDatabase(config, createLog('error'));
+  return {
+    accounts: createAccounts({ db: database.db, clock: systemClock, plans: config.plans }),
+    tokens: createTokens({ db: database.db, clock: systemClock }),
+    release: () => database.close(),
+  };
+}
+
 /** Opens accounts and tokens for one command, beside a running server or without one. A mistake is one line and exit code 1. */
 async function withRegistry(act: (registry: Registry) => Promise<void>): Promise<void> {
   try {
-    const registry = await openRegistry(readConfig(), createLog('error'));
+    const registry = await openRegistry();
     try {
       await act(registry);
     } finally {

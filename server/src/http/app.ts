@@ -3,7 +3,14 @@ import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import swagger from '@fastify/swagger';
 import scalar from '@scalar/fastify-api-reference';
-import { fastify, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import { Ajv, type AnySchema } from 'ajv';
+import {
+  fastify,
+  LogController,
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifySchemaCompiler,
+} from 'fastify';
 import { AppError, notFound } from '../lib/errors.ts';
 import { createGate } from './auth.ts';
 import { guardBodies } from './bodies.ts';
@@ -35,7 +42,7 @@ export async function createApp(edge: Edge): Promise<FastifyInstance> {
   const app = fastify({
     loggerInstance: edge.log as FastifyBaseLogger,
     // One line a request is written below; Fastify's two would be half of the log.
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: newRequestId,
     trustProxy: edge.trustProxy,
     bodyLimit,
@@ -46,14 +53,15 @@ export async function createApp(edge: Edge): Promise<FastifyInstance> {
       void sendError(reply.header('X-Request-Id', request.id), request, toAppError(error)),
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, edge.log),
     forceCloseConnections: 'idle',
-    ajv: { customOptions: { coerceTypes: 'array', removeAdditional: false, allErrors: true } },
   });
   (app.server as Server).headersTimeout = headersTimeout;
   // Replies are typed where they are made; a second description must not be able to drop a field.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
 
+  app.setValidatorCompiler(createJudge());
   installErrorHandling(app);
   installRequestLog(app);
+  app.removeContentTypeParser('text/plain'); // JSON, and forms where files are sent: nothing else is taken.
   guardBodies(app);
   await documentApi(app);
   answerUnknown(app);
@@ -84,6 +92,13 @@ export async function createApp(edge: Edge): Promise<FastifyInstance> {
     },
   });
   return app;
+}
+
+/** A query is text, so the numbers in it are read; a JSON body has types of its own and is taken at its word. */
+function createJudge(): FastifySchemaCompiler<AnySchema> {
+  const text = new Ajv({ allErrors: true, coerceTypes: true });
+  const typed = new Ajv({ allErrors: true });
+  return ({ schema, httpPart }) => (httpPart === 'body' ? typed : text).compile(schema);
 }
 
 function installRequestLog(app: FastifyInstance): void {

@@ -277,6 +277,8 @@ export function createRuns(parts: Parts): Runs {
   ): Promise<boolean> {
     return db.transaction().execute(async (tx) => {
       const row = await queries.lockRun(tx, run.id);
+      // Asked again because the reply to the first commit was lost: only this attempt can have made it done.
+      if (row?.status === 'done' && row.attempt === run.attempt) return true;
       const next = row === undefined ? undefined : lifecycle.settled(toLifecycle(row), run.attempt, status);
       if (row === undefined || next === undefined) return false;
       await end(tx, row, { next, ...result });

@@ -69,12 +69,15 @@ async function deliver(parts: Parts, job: Job): Promise<void> {
 async function post(parts: Parts, delivery: DeliveryRow, webhook: WebhookRow): Promise<StoredAttempt> {
   const at = parts.clock.now();
   const body = JSON.stringify(parts.freshen(delivery.payload));
-  const headers = signatureHeaders({
-    id: publicId('event', delivery.event_id),
-    timestamp: at,
-    body,
-    secrets: secretsOf(webhook, at),
-  });
+  const headers = {
+    'Content-Type': 'application/json',
+    ...signatureHeaders({
+      id: publicId('event', delivery.event_id),
+      timestamp: at,
+      body,
+      secrets: secretsOf(webhook, at),
+    }),
+  };
   const outcome = await parts.guard.post(webhook.url, { body, headers, timeoutMs });
   return {
     at: at.toISOString(),
@@ -96,23 +99,30 @@ async function record(
   due: { delivery: DeliveryRow; webhook: WebhookRow },
   attempt: StoredAttempt,
 ): Promise<void> {
-  const { delivery, webhook } = due;
-  const attempts = [...delivery.attempts, attempt];
-  const delivered = attempt.status !== undefined && attempt.status >= 200 && attempt.status < 300;
+  const { webhook } = due;
   const gone = attempt.status === 410;
-  const pause = delivered || gone || !webhook.enabled ? undefined : pauses[attempts.length];
-  const wait = pause === undefined ? undefined : pause * (1 + Math.random() * jitter);
   await parts.db.transaction().execute(async (tx) => {
+    await parts.queue.deleteJob(queueNames.deliveries, job.id, { db: within(tx) });
     if (gone) await queries.disableWebhook(tx, webhook.id, 'The receiver answered 410 Gone.');
+    // Its owner may have had it sent again meanwhile: another try may have been recorded since ours began.
+    const delivery = await queries.lockDelivery(tx, webhook.id, due.delivery.id);
+    if (delivery === undefined) return;
+    const attempts = [...delivery.attempts, attempt];
+    const delivered = delivery.state === 'delivered' || isSuccess(attempt);
+    const pause = delivered || gone || !webhook.enabled ? undefined : pauses[attempts.length];
+    const wait = pause === undefined ? undefined : pause * (1 + Math.random() * jitter);
     await queries.updateDelivery(tx, {
       ...delivery,
       attempts,
       state: delivered ? 'delivered' : wait === undefined ? 'failed' : 'pending',
       next_attempt_at: wait === undefined ? null : new Date(parts.clock.now().getTime() + wait * 1000),
     });
-    await parts.queue.deleteJob(queueNames.deliveries, job.id, { db: within(tx) });
     if (wait === undefined) return;
     const next = { startAfter: Math.round(wait), group: { id: delivery.account_id }, db: within(tx) };
     await parts.queue.send(queueNames.deliveries, { delivery: delivery.id }, next);
   });
+}
+
+function isSuccess({ status }: StoredAttempt): boolean {
+  return status !== undefined && status >= 200 && status < 300;
 }

@@ -118,7 +118,14 @@ async function executeIn(host: Host, tool: Tool, parts: Parts, run: ClaimedRun, 
     });
     if (result.kind === 'lost') return { kind: 'lost' };
     if (result.kind === 'failed') throw readFailure(result);
-    const published = await publishOutputs(parts.store, run, tool, `/proc/self/fd/${directory.fd}`, result.outputs);
+    const published = await publishOutputs(
+      parts.store,
+      run,
+      tool,
+      `/proc/self/fd/${directory.fd}`,
+      result.outputs,
+      signal,
+    );
     return { kind: 'done', outputs: published };
   } finally {
     await directory.close();
@@ -211,12 +218,14 @@ async function publishOutputs(
   tool: Tool,
   directory: string,
   announced: readonly { path: string; filename: string }[],
+  signal: AbortSignal,
 ): Promise<StoredOutput[]> {
   if (announced.length === 0) throw new Failure('engine_failed', 'The tool made no output.');
   if (announced.length > mostOutputs)
     throw new Failure('resource_limit', `A run may have at most ${mostOutputs} outputs.`);
   const published: StoredOutput[] = [];
   for (const [index, { path, filename }] of announced.entries()) {
+    signal.throwIfAborted(); // Killing the host does not end this: a run that was cancelled may soon be deleted.
     published.push(
       await publishOutput(
         store,

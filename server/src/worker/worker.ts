@@ -55,7 +55,6 @@ export async function startWorker(parts: Parts): Promise<Worker> {
   const held = new Map<Uuid, HeldRun>();
   const number = await workers.newNumber();
   const workDirectory = join(parts.workRoot, String(number));
-  const hosts = parts.createHosts(workDirectory);
   let heardAt = clock.monotonicMs();
   let giveBackRest = false;
 
@@ -64,11 +63,12 @@ export async function startWorker(parts: Parts): Promise<Worker> {
     for (const id of held.keys()) take(id);
   };
 
+  let lookForWork = (): void => undefined;
   const listener = listen(
     parts.database,
     {
       channels: [channels.queued, channels.cancelled],
-      onMessage: (channel, payload) => (channel === channels.cancelled ? take(payload) : loop.wake()),
+      onMessage: (channel, payload) => (channel === channels.cancelled ? take(payload) : lookForWork()),
       async onConnect(client) {
         // After a lost connection the server may hold the former session, and our lock with it, for a moment longer.
         while (!(await workers.holdNumber(client, number))) await sleep(100);
@@ -77,19 +77,21 @@ export async function startWorker(parts: Parts): Promise<Worker> {
     },
     log,
   );
+  // Without the lock its directory and its claims would look like those of a dead worker.
+  await listener.ready;
+  const hosts = parts.createHosts(workDirectory);
   const loop = createPullLoop<ClaimedRun>({
     slots: parts.slots,
     pollMs,
-    async pull(count) {
-      await listener.ready; // A claim without the lock would look like the claim of a dead worker.
-      return runs.claim(number, count);
-    },
+    pull: (count) => runs.claim(number, count),
     handle: (run) => work(run),
     onError: (error) => log[isOutage(error) ? 'warn' : 'error']({ err: error }, 'no run could be claimed'),
   });
+  lookForWork = () => loop.wake();
 
   async function work(run: ClaimedRun): Promise<void> {
     const abort = new AbortController();
+    take(run.id); // A former attempt that was taken away from this very worker may not know it yet.
     held.set(run.id, { run, abort });
     const startedAt = clock.monotonicMs();
     try {
@@ -108,7 +110,7 @@ export async function startWorker(parts: Parts): Promise<Worker> {
     } catch (error) {
       log.error({ err: error, run: run.id }, 'a run could not be settled; its lease will end');
     } finally {
-      held.delete(run.id);
+      if (held.get(run.id)?.abort === abort) held.delete(run.id);
     }
   }
 
@@ -159,10 +161,15 @@ export async function startWorker(parts: Parts): Promise<Worker> {
   }
 
   async function beat(): Promise<void> {
-    const ours = await runs.beat(number, [...held.keys()]);
+    // What is claimed while the database is asked is not in its answer.
+    const asked = [...held.values()];
+    const ours = await runs.beat(
+      number,
+      asked.map(({ run }) => run.id),
+    );
     heardAt = clock.monotonicMs();
     const current = new Map(ours.map(({ id, attempt }) => [id, attempt]));
-    for (const [id, { run }] of held) if (current.get(id) !== run.attempt) take(id);
+    for (const { run, abort } of asked) if (current.get(run.id) !== run.attempt) abort.abort();
   }
 
   async function beatLoop(signal: AbortSignal): Promise<void> {
@@ -180,7 +187,6 @@ export async function startWorker(parts: Parts): Promise<Worker> {
     }
   }
 
-  await listener.ready;
   await removeOldWork(parts, number);
   await workers.report(number, await parts.examine());
   const beating = new AbortController();

@@ -35,18 +35,15 @@ export async function storedRun(server: TestServer, id: string): Promise<StoredR
 
 /** Waits until every run has ended, whatever the service goes through meanwhile. */
 export async function untilEnded(client: Client, ids: readonly string[], timeoutMs = 60_000): Promise<Run[]> {
-  return Promise.all(
-    ids.map((id) =>
-      eventually(
-        `${id} has ended`,
-        async () => {
-          const run = await getRun(client, id);
-          return (run.status === 'done' || run.status === 'failed') && run;
-        },
-        timeoutMs,
-      ),
-    ),
-  );
+  const runs: Run[] = [];
+  for (const id of ids) {
+    const ended = async () => {
+      const run = await getRun(client, id);
+      return (run.status === 'done' || run.status === 'failed') && run;
+    };
+    runs.push(await eventually(`${id} has ended`, ended, timeoutMs));
+  }
+  return runs;
 }
 
 /**

@@ -258,9 +258,7 @@ describe('the runs of a day', () => {
     for (const id of [await submitQuick(client), await submitQuick(client)]) await client.finished(id);
     const before = await storedFiles(scenario.server);
     const list = { filename: 'list.txt', content: 'one' };
-    const responses = await Promise.all(
-      Array.from({ length: 10 }, () => client.submit('qr-code-generator', [picture])),
-    );
+    const responses = await Promise.all(Array.from({ length: 10 }, () => client.submit('qr-code-generator', [list])));
     expect(statuses(responses)).toEqual([202, ...Array.from({ length: 9 }, () => 429)]);
     expect(await usageOf(client)).toMatchObject({ runs_today: 3, runs_remaining: 0 });
 
