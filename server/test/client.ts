@@ -56,7 +56,7 @@ async function toForm(files: readonly FormFile[], settings: Record<string, strin
   for (const file of files) {
     const { filename, content } =
       typeof file === 'string' ? { filename: basename(file), content: await readFile(file) } : file;
-    form.append('files[]', new Blob([content as Uint8Array<ArrayBuffer> | string]), filename);
+    form.append('files[]', new Blob([content]), filename);
   }
   for (const [name, value] of Object.entries(settings)) form.append(name, value);
   return form;

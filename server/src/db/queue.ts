@@ -59,7 +59,7 @@ async function makeQueue(boss: PgBoss, name: string, options: Parameters<PgBoss[
 /** Makes a pg-boss call part of a transaction. */
 export function within(tx: Tx | Db): ReturnType<typeof fromKysely> {
   // Kysely's types are wider than the adapter's structural ones; the call it makes is the same.
-  return fromKysely(tx as unknown as Parameters<typeof fromKysely>[0]);
+  return fromKysely(tx);
 }
 
 /** Serialises claims, so that the limit on an account's running work is exact on any number of workers. */

@@ -172,7 +172,7 @@ async function instantiate(): Promise<PdfiumModule> {
       done(instance);
       return instance.exports;
     },
-  } as never)) as unknown as PdfiumModule;
+  })) as unknown as PdfiumModule;
   module._PDFium_Init();
   return module;
 }

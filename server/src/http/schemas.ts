@@ -217,10 +217,7 @@ const errorTexts: Record<number, string> = {
 /** The replies of a route: its own, and the errors it may give besides 401, 403 and 429. */
 export function replies(success: Record<number, TSchema>, ...errors: number[]): Record<string, TSchema> {
   const failures = [401, 403, 429, ...errors].toSorted((a, b) => a - b);
-  const described = failures.map((status) => [
-    status,
-    { ...errorBody, description: errorTexts[status] ?? 'Error.' } as TSchema,
-  ]);
+  const described = failures.map((status) => [status, { ...errorBody, description: errorTexts[status] ?? 'Error.' }]);
   return { ...success, ...Object.fromEntries(described) };
 }
 

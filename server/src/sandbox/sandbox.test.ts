@@ -61,6 +61,8 @@ function specOf(code: string, changes: Partial<SandboxSpec> = {}): SandboxSpec {
 /** Runs a program of Node inside and returns what it sent with `process.send`, printed and ended with. */
 async function runInside(sandbox: Sandbox, code: string, changes: Partial<SandboxSpec> = {}) {
   const tree = sandbox.launch(specOf(code, changes));
+  // Each test knows what its program sends.
+  // oxlint-disable-next-line typescript/no-explicit-any
   const messages: any[] = [];
   let output = '';
   tree.child.on('message', (message) => messages.push(message));

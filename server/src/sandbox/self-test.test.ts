@@ -38,6 +38,6 @@ test.each<[Partial<ProbeFacts> | Partial<ProbeFacts['status']>, RegExp]>([
   [{ bounding: '000001fffeffffff' }, /capabilities/],
   [{ seccomp: '0' }, /System calls/],
 ])('%o is a broken promise', (change, reason) => {
-  const facts = { ...good, ...change, status: { ...good.status, ...change } } as ProbeFacts;
+  const facts = { ...good, ...change, status: { ...good.status, ...change } };
   expect(brokenPromise(facts, 'bubblewrap', '1:2')).toMatch(reason);
 });

@@ -23,10 +23,11 @@ async function listen(server: Server | ReturnType<typeof createTcpServer>): Prom
 /** A receiver on the loopback address; what it got, and how it was called. */
 async function receiver(answer: RequestListener = (_request, response) => response.end('ok')) {
   const requests: { request: IncomingMessage; body: string }[] = [];
-  const server = createServer(async (request, response: ServerResponse<IncomingMessage>) => {
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
     requests.push({ request, body: await text(request) });
-    await answer(request, response as never);
-  });
+    answer(request, response);
+  };
+  const server = createServer((request, response) => void receive(request, response as ServerResponse));
   const connections: Socket[] = [];
   server.on('connection', (socket) => connections.push(socket));
   const port = await listen(server);

@@ -38,16 +38,19 @@ export async function startLossyDatabase(directory: string): Promise<LossyDataba
     }
     client.on('data', (chunk) => {
       const text = chunk.toString('latin1');
+      if (/\bbegin\0/i.test(text)) state.marked = false;
       if (awaited !== undefined && text.includes(awaited.marker)) state.marked = true;
       if (state.marked && /\bcommit\0/i.test(text)) state.losing = true;
-      else if (/\b(commit|rollback)\0/i.test(text)) state.marked = false;
       server.write(chunk);
     });
     server.on('data', (chunk) => {
-      if (!state.losing) return void client.write(chunk);
+      if (!state.losing) {
+        client.write(chunk);
+        return;
+      }
+      client.destroy();
       awaited?.happened();
       awaited = undefined;
-      return void client.destroy();
     });
   });
   await listen(relay, join(sockets, '.s.PGSQL.5432'));

@@ -87,7 +87,7 @@ export interface Copier {
   readonly file: PdfFile;
   readonly target: PDFContext;
   /** A copy of a value; a reference becomes a reference to the copy, or null when it must not be followed. */
-  copy<T extends PDFObject>(value: T): PDFObject;
+  copy(value: PDFObject): PDFObject;
   /** Copies everything that the copies so far refer to. Call it once everything wanted has been copied. */
   finish(): void;
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { PDFContext, PDFDict, PDFRawStream, PDFRef } from '@cantoo/pdf-lib';
+import type { PDFRef } from '@cantoo/pdf-lib';
+import { PDFContext, PDFRawStream } from '@cantoo/pdf-lib';
 import type { Metadata, Sharp } from 'sharp';
 import { Failure } from '../../lib/failure.ts';
 import type { PdfFile } from './document.ts';
@@ -130,7 +131,7 @@ function round(points: number): number {
 
 function imageStream(context: PDFContext, { width, height, data, coding, opacity }: Picture): PDFRawStream {
   const base = { Type: 'XObject', Subtype: 'Image', Width: width, Height: height, BitsPerComponent: 8 };
-  const dict = context.obj({ ...base, ...(coding as Record<string, string>) }) as PDFDict;
+  const dict = context.obj({ ...base, ...(coding as Record<string, string>) });
   if (opacity !== undefined) {
     const mask = {
       ...base,

@@ -1,15 +1,5 @@
-import {
-  PDFArray,
-  PDFBool,
-  PDFDict,
-  PDFName,
-  PDFNumber,
-  PDFRawStream,
-  PDFRef,
-  PDFString,
-  PDFHexString,
-} from '@cantoo/pdf-lib';
-import type { PDFObject } from '@cantoo/pdf-lib';
+import { PDFArray, PDFBool, PDFName, PDFNumber, PDFRawStream, PDFString, PDFHexString } from '@cantoo/pdf-lib';
+import type { PDFObject, PDFDict, PDFRef } from '@cantoo/pdf-lib';
 import type { Sharp } from 'sharp';
 import type { PdfFile } from './document.ts';
 import { pngData } from './image-page.ts';

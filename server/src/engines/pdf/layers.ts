@@ -1,4 +1,5 @@
-import { PDFArray, PDFDict, PDFName, PDFRef, type PDFContext, type PDFObject } from '@cantoo/pdf-lib';
+import type { PDFArray, PDFDict } from '@cantoo/pdf-lib';
+import { PDFName, PDFRef, type PDFContext, type PDFObject } from '@cantoo/pdf-lib';
 import type { Copier } from './copy.ts';
 import { arrayEntry, dictEntry, nameEntry } from './objects.ts';
 

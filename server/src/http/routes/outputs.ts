@@ -39,7 +39,7 @@ async function findRun(
   const { id, index } = request.params;
   const { expires, signature } = request.query;
   if (signature === undefined) {
-    await gate(request as unknown as FastifyRequest, reply);
+    await gate(request, reply);
     return edge.runs.get(request.owner, id);
   }
   const uuid = parseId('run', id);

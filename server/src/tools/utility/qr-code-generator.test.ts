@@ -29,7 +29,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'millrun-test-'));
   files = await makeFiles();
   const wasm = await readFile(createRequire(import.meta.url).resolve('zxing-wasm/reader/zxing_reader.wasm'));
-  await prepareZXingModule({ overrides: { wasmBinary: wasm.buffer as ArrayBuffer }, fireImmediately: true });
+  await prepareZXingModule({ overrides: { wasmBinary: wasm.buffer }, fireImmediately: true });
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
