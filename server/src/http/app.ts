@@ -37,6 +37,17 @@ const requestTimeout = 60 * 60 * 1000;
 
 const landingPage = fileURLToPath(new URL('../../../web/public/', import.meta.url));
 
+/** The reference page works without internet: no fonts, figures or buttons of the vendor's services. */
+const referencePage = {
+  url: `${apiPrefix}/openapi.json`,
+  withDefaultFonts: false,
+  telemetry: false,
+  hideClientButton: true,
+  showDeveloperTools: 'never' as const,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+};
+
 /** The whole edge: what is answered where, readable as the specification's table of endpoints. */
 export async function createApp(edge: Edge): Promise<FastifyInstance> {
   const app = fastify({
@@ -82,15 +93,7 @@ export async function createApp(edge: Edge): Promise<FastifyInstance> {
   );
   healthRoutes(app, edge);
   await app.register(fastifyStatic, { root: landingPage, wildcard: false });
-  await app.register(scalar, {
-    routePrefix: '/docs',
-    configuration: {
-      url: `${apiPrefix}/openapi.json`,
-      withDefaultFonts: false,
-      telemetry: false,
-      hideClientButton: true,
-    },
-  });
+  await app.register(scalar, { routePrefix: '/docs', configuration: referencePage });
   return app;
 }
 

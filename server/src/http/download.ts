@@ -28,9 +28,7 @@ export async function sendOutput(
     'Accept-Ranges': 'bytes',
     ETag: etag,
   });
-  const ifRange = request.headers['if-range'];
-  const asked = ifRange === undefined || ifRange === etag ? request.headers.range : undefined;
-  const range = readRange(asked, output.size_bytes);
+  const range = readRange(askedRange(request, etag), output.size_bytes);
   if (range === 'unsatisfiable') throw rangeError(output.size_bytes);
   const length = range === undefined ? output.size_bytes : range.end - range.start + 1;
   void reply.header('Content-Length', length);
@@ -38,6 +36,12 @@ export async function sendOutput(
     void reply.code(206).header('Content-Range', `bytes ${range.start}-${range.end}/${output.size_bytes}`);
   if (request.method === 'HEAD') return reply.send();
   return reply.send(await store.read(output.key, range));
+}
+
+/** Ranges are for GET alone, and for a client that has begun with this very file. */
+function askedRange({ method, headers }: FastifyRequest, etag: string): string | undefined {
+  const ifRange = headers['if-range'];
+  return method === 'GET' && (ifRange === undefined || ifRange === etag) ? headers.range : undefined;
 }
 
 function rangeError(size: number): AppError {

@@ -160,6 +160,9 @@ export async function startWorker(parts: Parts): Promise<Worker> {
     );
   }
 
+  /** Claims whose reply was lost, and verdicts that could not be stored: nobody would end their leases for a while. */
+  const unknown = createSightings();
+
   async function beat(): Promise<void> {
     // What is claimed while the database is asked is not in its answer.
     const asked = [...held.values()];
@@ -170,15 +173,19 @@ export async function startWorker(parts: Parts): Promise<Worker> {
     heardAt = clock.monotonicMs();
     const current = new Map(ours.map(({ id, attempt }) => [id, attempt]));
     for (const { run, abort } of asked) if (current.get(run.id) !== run.attempt) abort.abort();
+    for (const { id, attempt } of unknown(ours.filter((run) => !held.has(run.id)))) {
+      log.warn({ run: id, attempt }, 'this worker has a run it does not know of');
+      await runs.lose(id, attempt);
+    }
   }
 
   async function beatLoop(signal: AbortSignal): Promise<void> {
-    const sightings = createReaper(parts);
+    const reap = createReaper(parts);
     while (!signal.aborted) {
       await sleep(beatMs);
       try {
         await beat();
-        await sightings();
+        await reap();
       } catch (error) {
         log[isOutage(error) ? 'warn' : 'error']({ err: error }, 'the database was not reached');
         // Out of touch for a whole lease: others may take the runs now, so this worker must not go on.
@@ -219,21 +226,34 @@ function toRunError({ code, message, file }: Failure): RunError {
   return { code, message, ...(file === undefined ? {} : { file }) };
 }
 
+interface Attempt {
+  id: Uuid;
+  attempt: number;
+}
+
+/** What was found in two looks in a row: whatever was only under way is gone by the second one. */
+function createSightings(): (found: readonly Attempt[]) => Attempt[] {
+  let before = new Map<Uuid, number>();
+  return (found) => {
+    const again = found.filter(({ id, attempt }) => before.get(id) === attempt);
+    before = new Map(found.map(({ id, attempt }) => [id, attempt]));
+    return again;
+  };
+}
+
 /**
  * Ends the leases of workers that are gone. A worker that only lost its connection takes its number again within a
  * fraction of a second, so an orphan must be seen twice.
  */
 function createReaper(parts: Parts): () => Promise<void> {
-  let suspected = new Map<Uuid, number>();
+  const seenTwice = createSightings();
   return async () => {
-    const orphans = await parts.workers.orphans();
-    const certain = orphans.filter(({ id, attempt }) => suspected.get(id) === attempt);
-    suspected = new Map(orphans.map(({ id, attempt }) => [id, attempt]));
-    for (const { id, attempt } of certain) {
+    const orphans = seenTwice(await parts.workers.orphans());
+    for (const { id, attempt } of orphans) {
       parts.log.warn({ run: id, attempt }, 'the worker of a run is gone');
       await parts.runs.lose(id, attempt);
     }
-    if (certain.length > 0) await parts.workers.forgetDead();
+    if (orphans.length > 0) await parts.workers.forgetDead();
   };
 }
 

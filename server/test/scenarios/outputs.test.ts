@@ -152,10 +152,8 @@ describe('the reply of a download', () => {
 
   test('to HEAD has the same headers and no body', async () => {
     const [get, head] = [await fetch(output.url), await fetch(output.url, { method: 'HEAD' })];
-    const facts = ({ status, headers }: Response) => [
-      status,
-      ...[...headers].filter(([name]) => name !== 'date' && name !== 'x-request-id'),
-    ];
+    const own = new Set(['date', 'x-request-id', 'connection', 'keep-alive']);
+    const facts = ({ status, headers }: Response) => [status, ...[...headers].filter(([name]) => !own.has(name))];
     expect(facts(head)).toEqual(facts(get));
     expect((await head.arrayBuffer()).byteLength).toBe(0);
     await errorOf(await fetch(tampered(output.url, 'signature', 'x')), 404);
@@ -220,10 +218,10 @@ describe('a range of a download', () => {
     }
   });
 
-  test('is asked of HEAD in vain: there is nothing to send a part of', async () => {
+  test('is not for HEAD: it tells of the whole file', async () => {
     const response = await fetch(output.url, { method: 'HEAD', headers: { Range: 'bytes=0-9' } });
-    expect([200, 206]).toContain(response.status);
-    expect((await response.arrayBuffer()).byteLength).toBe(0);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-length')).toBe(String(bytes.length));
   });
 });
 
@@ -260,7 +258,7 @@ const hostile: [wire: string, stem: string][] = [
   [`filename="${emoji}.png"`, emoji],
   ['filename="e\u0301te\u0301.png"', '\u00e9t\u00e9'],
   ['filename="invoice\u202egnp.png"', 'invoicegnp'],
-  [`filename="${'ы'.repeat(98)}.png"`, 'ы'.repeat(98)],
+  [`filename="${'ы'.repeat(97)}.png"`, 'ы'.repeat(97)],
   [`filename="${'long '.repeat(100)}.png"`, 'long '.repeat(39).trim()],
 ];
 
