@@ -1,10 +1,12 @@
 import { copyFile, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Sharp } from 'sharp';
+import { Failure } from '../lib/failure.ts';
 import type { FileTypeId } from '../lib/media-types.ts';
 import { encodeBmp, decodeBmp } from './bmp.ts';
 import { cameraRawDecoder, developCameraRaw } from './camera-raw.ts';
 import type { Engine } from './engine.ts';
+import { isGifCutShort } from './gif.ts';
 import { decodeHeic, encodeHeic, heicEncoder } from './heic.ts';
 import { encodeIco, iconSizes, largestIconPicture } from './ico.ts';
 import { assertDecodable, imageFailure, type NamedFile } from './image-failure.ts';
@@ -144,13 +146,22 @@ async function openPipeline(file: ImageFile, workspace: Workspace, options: Open
       return openWithSharp(rasterToTiff(await decodeJxl(await readFile(path), file)));
     case 'psd':
       return openWithSharp(rasterToTiff(decodePsd(await readFile(path), file)));
+    case 'gif':
+      await assertWholeGif(file);
+      return openWithSharp(path, options.animated === false ? {} : { pages: -1 });
     case 'raw':
       return openWithSharp(await developCameraRaw(path, file, workspace));
     default: {
-      const moves = options.animated !== false && animatedFormats.includes(type);
+      const moves = options.animated !== false && type === 'webp';
       return openWithSharp(path, moves ? { pages: -1 } : {});
     }
   }
+}
+
+async function assertWholeGif(file: ImageFile): Promise<void> {
+  if (!isGifCutShort(await readFile(file.path))) return;
+  const { filename } = file;
+  throw new Failure('invalid_input', `"${filename}" ends in the middle of a frame.`, { file: filename });
 }
 
 export interface EncodeOptions {

@@ -96,15 +96,21 @@ export function lockRun(tx: Tx, id: Uuid, accountId?: Uuid): Promise<RunRow | un
     .executeTakeFirst();
 }
 
+/** Where a run stands in the list. */
+export interface Position {
+  createdAt: Date;
+  id: Uuid;
+}
+
 export interface RunFilter {
   status?: RunStatus | undefined;
   tool?: string | undefined;
   /** Runs older than this one. */
-  before?: Uuid | undefined;
+  before?: Position | undefined;
   limit: number;
 }
 
-/** Newest first, by key: a page neither skips nor repeats a run while others arrive. */
+/** Newest first by when they were accepted, for an id is as old as the begin of its upload: a page neither skips nor repeats a run while others arrive. */
 export function selectRuns(db: Db, accountId: Uuid, filter: RunFilter): Promise<RunRow[]> {
   const { status, tool, before } = filter;
   return db
@@ -113,7 +119,10 @@ export function selectRuns(db: Db, accountId: Uuid, filter: RunFilter): Promise<
     .where('r.account_id', '=', accountId)
     .$if(status !== undefined, (query) => query.where('r.status', '=', status ?? 'queued'))
     .$if(tool !== undefined, (query) => query.where('r.tool', '=', tool ?? ''))
-    .$if(before !== undefined, (query) => query.where('r.id', '<', before ?? ''))
+    .$if(before !== undefined, (query) =>
+      query.where(sql<SqlBool>`(r.created_at, r.id) < (${before?.createdAt}::timestamptz, ${before?.id}::uuid)`),
+    )
+    .orderBy('r.created_at', 'desc')
     .orderBy('r.id', 'desc')
     .limit(filter.limit)
     .execute();

@@ -13,7 +13,7 @@ import { rememberReply, type IdempotentRequest } from './idempotency.ts';
 import * as lifecycle from './lifecycle.ts';
 import type { Links } from './links.ts';
 import * as queries from './queries.ts';
-import type { RunRow } from './queries.ts';
+import type { Position, RunRow } from './queries.ts';
 import { viewRun, viewSubmission } from './view.ts';
 
 /** Who asks: an account and what its plan allows. */
@@ -135,7 +135,11 @@ export function createRuns(parts: Parts): Runs {
     const rows = await queries.selectRuns(db, owner.accountId, { status, tool, before, limit: limit + 1 });
     const page = rows.slice(0, limit);
     const last = page.at(-1);
-    return { rows: page, nextCursor: rows.length > limit && last !== undefined ? writeCursor(last.id) : null };
+    return {
+      rows: page,
+      nextCursor:
+        rows.length > limit && last !== undefined ? writeCursor({ createdAt: last.created_at, id: last.id }) : null,
+    };
   }
 
   async function cancel(owner: Owner, id: string): Promise<CancelReply> {
@@ -407,14 +411,16 @@ export function nextMidnight(now: Date): Date {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1));
 }
 
-/** A cursor is the id of the last run of a page, so it cannot expire. */
-function writeCursor(id: Uuid): string {
-  return Buffer.from(publicId('run', id)).toString('base64url');
+/** A cursor is the place of the last run of a page, so it cannot expire, and the run may be deleted. */
+function writeCursor({ createdAt, id }: Position): string {
+  return Buffer.from(`${createdAt.getTime()}.${publicId('run', id)}`).toString('base64url');
 }
 
-function readCursor(cursor: string): Uuid {
-  const id = parseId('run', Buffer.from(cursor, 'base64url').toString('latin1'));
-  if (id === undefined || writeCursor(id) !== cursor)
+function readCursor(cursor: string): Position {
+  const [, time, run] = /^(\d{1,15})\.(.+)$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
+  const id = parseId('run', run ?? '');
+  const position = id === undefined ? undefined : { createdAt: new Date(Number(time)), id };
+  if (position === undefined || writeCursor(position) !== cursor)
     throw badRequest('invalid_cursor', 'The cursor cannot be read; use next_cursor of a page as it is.');
-  return id;
+  return position;
 }

@@ -10,6 +10,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Failure } from '../lib/failure.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
+import { holdLock } from '../lib/lock.ts';
 import { createPullLoop } from '../lib/pull-loop.ts';
 import { retry } from '../lib/retry.ts';
 import { channels } from '../runs/events.ts';
@@ -79,6 +80,7 @@ export async function startWorker(parts: Parts): Promise<Worker> {
   );
   // Without the lock its directory and its claims would look like those of a dead worker.
   await listener.ready;
+  const letGo = await holdLock(ownerLock(workDirectory));
   const hosts = parts.createHosts(workDirectory);
   const loop = createPullLoop<ClaimedRun>({
     slots: parts.slots,
@@ -180,7 +182,7 @@ export async function startWorker(parts: Parts): Promise<Worker> {
   }
 
   async function beatLoop(signal: AbortSignal): Promise<void> {
-    const reap = createReaper(parts);
+    const reap = createReaper(parts, number);
     while (!signal.aborted) {
       await sleep(beatMs);
       try {
@@ -217,6 +219,7 @@ export async function startWorker(parts: Parts): Promise<Worker> {
       await beats;
       await hosts.close();
       await listener.close();
+      await letGo?.();
       await rm(workDirectory, { recursive: true, force: true });
     },
   };
@@ -245,7 +248,7 @@ function createSightings(): (found: readonly Attempt[]) => Attempt[] {
  * Ends the leases of workers that are gone. A worker that only lost its connection takes its number again within a
  * fraction of a second, so an orphan must be seen twice.
  */
-function createReaper(parts: Parts): () => Promise<void> {
+function createReaper(parts: Parts, ownNumber: number): () => Promise<void> {
   const seenTwice = createSightings();
   return async () => {
     const orphans = seenTwice(await parts.workers.orphans());
@@ -253,16 +256,25 @@ function createReaper(parts: Parts): () => Promise<void> {
       parts.log.warn({ run: id, attempt }, 'the worker of a run is gone');
       await parts.runs.lose(id, attempt);
     }
-    if (orphans.length > 0) await parts.workers.forgetDead();
+    if (orphans.length > 0) await removeOldWork(parts, ownNumber);
   };
 }
 
-/** Work directories of workers that are gone hold nothing anybody needs. */
+/** Held while the worker of a directory lives, whether or not it reaches the database. */
+function ownerLock(workDirectory: string): string {
+  return join(workDirectory, 'worker.sock');
+}
+
+/** Removes the work directories of workers that are gone: files of runs that may have been deleted since. */
 async function removeOldWork(parts: Parts, ownNumber: number): Promise<void> {
   await parts.workers.forgetDead();
   const alive = new Set([ownNumber, ...(await parts.workers.alive())].map(String));
   const names = await readdir(parts.workRoot).catch(() => []);
   for (const name of names.filter((candidate) => !alive.has(candidate))) {
-    await rm(join(parts.workRoot, name), { recursive: true, force: true });
+    const directory = join(parts.workRoot, name);
+    const letGo = await holdLock(ownerLock(directory));
+    if (letGo === undefined) continue;
+    await rm(directory, { recursive: true, force: true });
+    await letGo();
   }
 }

@@ -47,7 +47,7 @@ export function postmaster(pid: number | undefined): RunningProcess {
   return found;
 }
 
-function isRunning(known: RunningProcess): boolean {
+export function isRunning(known: RunningProcess): boolean {
   const found = read(known.pid);
   return found !== undefined && found.startTime === known.startTime && found.state !== 'Z' && found.state !== 'X';
 }

@@ -259,7 +259,6 @@ const hostile: [wire: string, stem: string][] = [
   ['filename="e\u0301te\u0301.png"', '\u00e9t\u00e9'],
   ['filename="invoice\u202egnp.png"', 'invoicegnp'],
   [`filename="${'ы'.repeat(97)}.png"`, 'ы'.repeat(97)],
-  [`filename="${'long '.repeat(100)}.png"`, 'long '.repeat(39).trim()],
 ];
 
 describe('hostile and foreign file names', () => {

@@ -1,7 +1,20 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Run, RunPage } from '@millrun/sdk';
-import type { Client } from '../client.ts';
-import { cancel, errorOf, getRun, quick, startSlow, submitQuick, submitSlow, useServer } from '../scenario.ts';
+import { createClient, type Client } from '../client.ts';
+import { multipart, multipartType, openRaw, requestHead } from '../raw-http.ts';
+import {
+  cancel,
+  errorOf,
+  eventually,
+  getRun,
+  makeToken,
+  quick,
+  startSlow,
+  storedFiles,
+  submitQuick,
+  submitSlow,
+  useServer,
+} from '../scenario.ts';
 
 // One run at a time: what stands behind a slow one stays queued.
 const scenario = useServer({ env: { MILLRUN_SLOTS: '1' } });
@@ -196,6 +209,38 @@ describe('the list of runs', () => {
     }
   });
 
+  test('is in the order of acceptance, however long an upload has taken', async () => {
+    const token = await makeToken(scenario.server);
+    const own = createClient(scenario.server.base, token);
+    const body = multipart([{ disposition: 'name="files[]"; filename="list.txt"', content: 'one\ntwo' }]);
+    const head = requestHead('POST /api/v2/tools/qr-code-generator', {
+      Authorization: `Bearer ${token}`,
+      'Content-Type': multipartType,
+      'Content-Length': String(body.length),
+      Connection: 'close',
+    });
+    const before = await storedFiles(scenario.server);
+    const { socket, ended, received } = await openRaw(
+      scenario.server.origin,
+      Buffer.concat([Buffer.from(head), body.subarray(0, -20)]),
+    );
+    await eventually('the upload has begun', async () => (await storedFiles(scenario.server)).length > before.length);
+    const between = [await submitQuick(own), await submitQuick(own)];
+    const newest = await page(own, { limit: '1' });
+    expect(ids(newest.data)).toEqual(between.slice(1));
+
+    socket.write(body.subarray(-20));
+    await ended;
+    const [, last = ''] = /"id":"(run_\w+)"/.exec(received()) ?? [];
+    const { data } = await page(own);
+    expect(ids(data)).toEqual([last, ...between.toReversed()]);
+    const times = data.map(({ created_at }) => created_at);
+    expect(times).toEqual(times.toSorted().toReversed());
+    // Whoever was on the way down meets no newcomer there.
+    const rest = await page(own, { cursor: newest.next_cursor ?? '' });
+    expect(ids(rest.data)).toEqual(between.slice(0, 1));
+  });
+
   test('can be narrowed to a state and to a tool', async () => {
     const list = { filename: 'list.txt', content: 'one\ntwo' };
     const failing = await client.accepted('image-compressor', [{ filename: 'a.png', content: pngHeader }]);
@@ -240,7 +285,9 @@ describe('paging through more than three hundred runs', () => {
     for (let batch = 0; batch < 31; batch++) {
       early.push(...(await Promise.all(Array.from({ length: 10 }, () => submitQuick(client)))));
     }
-    early.sort().reverse(); // Ids sort by age.
+    const all = await Promise.all(early.map((id) => getRun(client, id)));
+    const place = ({ created_at, id }: Run) => `${created_at} ${id}`;
+    early.splice(0, early.length, ...ids(all.toSorted((a, b) => (place(a) < place(b) ? 1 : -1))));
     const doomed = early.filter((_, index) => index % 60 === 59);
 
     const seen: string[] = [];
