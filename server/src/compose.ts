@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { createLimits } from './accounts/limits.ts';
 import { createTokens } from './accounts/tokens.ts';
-import type { Config } from './config.ts';
+import { isLoopback, type Config } from './config.ts';
 import { listen, openDatabase, type Database } from './db/database.ts';
 import { openQueue, type Queue } from './db/queue.ts';
 import { examineEngines } from './engines/examine.ts';
@@ -16,7 +16,9 @@ import type { Edge, Health } from './http/edge.ts';
 import { systemClock, type Clock } from './lib/clock.ts';
 import type { Log } from './lib/log.ts';
 import { isOutage } from './lib/outage.ts';
+import type { Uuid } from './lib/ids.ts';
 import { createReleasers, type Releasers } from './lib/releasers.ts';
+import { retry } from './lib/retry.ts';
 import { channels, createRunEvents } from './runs/events.ts';
 import { freeKey, reserveKey } from './runs/idempotency.ts';
 import { createLinkSigner, type Links, type LinkSigner } from './runs/links.ts';
@@ -36,6 +38,8 @@ import { startWorker } from './worker/worker.ts';
 /** What both the API and a worker stand on. */
 export interface Core {
   config: Config;
+  /** Where this process listens, once it does. */
+  own: { address: string | undefined };
   clock: Clock;
   log: Log;
   releasers: Releasers;
@@ -62,7 +66,8 @@ export async function openCore(config: Config, log: Log, options: { worker: bool
     const signer = createLinkSigner(await ownKey(database, 'download-links'), clock);
     const guard = createAddressGuard({ allow: config.webhookAllow });
     const webhooks = createWebhooks({ db, queue, guard, clock });
-    const ownLinks = () => signer.links(ownBaseUrl(config));
+    const own: Core['own'] = { address: undefined };
+    const ownLinks = () => signer.links(ownBaseUrl(config, own.address));
     const concurrency = Object.fromEntries(
       Object.entries(config.plans).map(([name, plan]) => [name, plan.concurrentRuns]),
     );
@@ -79,7 +84,7 @@ export async function openCore(config: Config, log: Log, options: { worker: bool
       ownLinks,
     });
     const workers = createWorkers(db);
-    return { config, clock, log, releasers, database, queue, store, signer, webhooks, runs, workers };
+    return { config, own, clock, log, releasers, database, queue, store, signer, webhooks, runs, workers };
   } catch (error) {
     await releasers.releaseAll();
     throw error;
@@ -98,8 +103,9 @@ async function ownKey({ db }: Database, name: string): Promise<Buffer> {
 }
 
 /** The address for what is told without a request. */
-function ownBaseUrl(config: Config): string {
+function ownBaseUrl(config: Config, address: string | undefined): string {
   if (config.publicUrl !== undefined) return config.publicUrl + apiPrefix;
+  if (address !== undefined && isLoopback(config.host)) return address + apiPrefix;
   const everywhere = config.host === '0.0.0.0' || config.host === '::';
   return `http://${everywhere ? hostname() : config.host}:${config.port}${apiPrefix}`;
 }
@@ -109,7 +115,8 @@ const hostShape = /^[A-Za-z0-9.-]{1,253}(:\d{1,5})?$|^\[[0-9a-fA-F:.]{2,45}\](:\
 function linksFor(core: Core, request: FastifyRequest): Links {
   const { publicUrl } = core.config;
   const host = request.host;
-  if (publicUrl !== undefined || !hostShape.test(host)) return core.signer.links(ownBaseUrl(core.config));
+  if (publicUrl !== undefined || !hostShape.test(host))
+    return core.signer.links(ownBaseUrl(core.config, core.own.address));
   return core.signer.links(`${request.protocol}://${host}${apiPrefix}`);
 }
 
@@ -139,7 +146,7 @@ export async function composeApi(core: Core): Promise<FastifyInstance> {
     events,
     idempotency: {
       reserve: (accountId, key) => reserveKey(database.db, accountId, key),
-      free: (accountId, key) => freeKey(database.db, accountId, key),
+      free: (accountId, key) => freeKeyAtLast(core, accountId, key),
     },
     webhooks,
     tokens: createTokens({ db: database.db, clock }),
@@ -164,6 +171,21 @@ export async function composeApi(core: Core): Promise<FastifyInstance> {
   releasers.add(() => closeApp(app));
   return app;
 }
+
+/** While the database is away a key cannot be freed, and its owner will come back with it: then it is tried in the background. */
+async function freeKeyAtLast({ database, log }: Core, accountId: Uuid, key: string): Promise<void> {
+  const free = () => freeKey(database.db, accountId, key);
+  const giveUp = (error: unknown, elapsedMs: number) => !isOutage(error) || elapsedMs > longestOutageMs;
+  await free().catch((error: unknown) => {
+    if (!isOutage(error)) throw error;
+    retry(free, { firstPauseMs: 100, maxPauseMs: 2000, giveUp }).catch((last: unknown) =>
+      log.warn({ err: last }, 'an idempotency key could not be freed'),
+    );
+  });
+}
+
+/** How long the database may be away before what waits for it is given up, in milliseconds. */
+const longestOutageMs = 10 * 60_000;
 
 /** How long requests under way may take when the service stops, in milliseconds. */
 const requestGraceMs = 3000;
@@ -266,6 +288,7 @@ export async function composeWorker(core: Core): Promise<{ sandbox: Sandbox; eng
     findTool,
     examine: async () => ({ sandbox: sandbox.level, engines: await examineEngines(allEngines()) }),
     slots: config.slots,
+    sandboxLevel: sandbox.level,
     clock,
     log,
   });

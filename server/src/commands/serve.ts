@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { composeApi, composeWorker, openCore, type Core } from '../compose.ts';
 import { readConfig, type Config } from '../config.ts';
+import { systemClock } from '../lib/clock.ts';
 import { toError } from '../lib/errors.ts';
 import { createLog } from '../lib/log.ts';
 import { holdDataDirectory } from './data-directory.ts';
@@ -43,16 +44,21 @@ async function run(role: Role): Promise<void> {
 
 async function listenAt(core: Core): Promise<string> {
   const app = await composeApi(core);
-  return app.listen({ host: core.config.host, port: core.config.port });
+  core.own.address = await app.listen({ host: core.config.host, port: core.config.port });
+  return core.own.address;
 }
+
+/** One Ctrl-C may arrive several times: from the terminal, and from npm and the launcher, which pass it on. */
+const sameSignalMs = 1000;
 
 async function waitForStop(config: Config): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
-  let asked = false;
+  let askedAt: number | undefined;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
-      if (asked) process.exit(1);
-      asked = true;
+      const now = systemClock.monotonicMs();
+      if (askedAt !== undefined && now - askedAt > sameSignalMs) process.exit(1);
+      askedAt ??= now;
       resolve(signal);
     });
   }

@@ -109,7 +109,13 @@ function launch(place: Place, launcher: Launcher, log: Log): ChildProcess {
     setting,
   ]);
   const [program, ...args] = launcher.wrap([join(place.binaries, 'postgres'), '-D', place.data, ...settings], true);
-  const server = spawn(program ?? '', args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: '/', env: environment() });
+  const server = spawn(program ?? '', args, {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    cwd: '/',
+    env: environment(),
+    // A group of its own: Ctrl-C goes to every process of the terminal's, and the database must outlive the drain.
+    detached: true,
+  });
   server.on('error', (error) => log.error({ err: error }, 'the embedded PostgreSQL could not be started'));
   server.stderr?.setEncoding('utf8').on('data', (text: string) => {
     for (const line of text.split('\n').filter((candidate) => candidate.trim() !== '')) {

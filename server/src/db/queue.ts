@@ -39,7 +39,7 @@ export async function openQueue(database: Database, options: { maintain: boolean
     expireInSeconds: day - 1,
   };
   await makeQueue(boss, queueNames.runs, { ...endless, heartbeatSeconds: leaseSeconds, partition: true });
-  await makeQueue(boss, queueNames.deliveries, { ...endless, retryLimit: 3, expireInSeconds: 120, partition: true });
+  await makeQueue(boss, queueNames.deliveries, { ...endless, expireInSeconds: 120, partition: true });
   await makeQueue(boss, queueNames.retention, {
     retryLimit: 0,
     expireInSeconds: 3600,

@@ -110,7 +110,10 @@ export interface RunFilter {
   limit: number;
 }
 
-/** Newest first by when they were accepted, for an id is as old as the begin of its upload: a page neither skips nor repeats a run while others arrive. */
+/**
+ * Newest first by when they were accepted, for an id is as old as the begin of its upload. By key, so that a page neither
+ * skips nor repeats a run while others arrive.
+ */
 export function selectRuns(db: Db, accountId: Uuid, filter: RunFilter): Promise<RunRow[]> {
   const { status, tool, before } = filter;
   return db

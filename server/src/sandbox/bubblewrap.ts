@@ -6,6 +6,15 @@ import type { Launcher } from './sandbox.ts';
 import { seccompFilter } from './seccomp.ts';
 import { kernelFiles, systemMounts } from './system-mounts.ts';
 
+/** Looked up at each launch: an engine that was just installed brings directories of its own. */
+function systemArguments(): string[] {
+  const { directories, links } = systemMounts();
+  return [
+    ...directories.flatMap(({ from, to }) => ['--ro-bind-try', from, to]),
+    ...links.flatMap(({ target, path }) => ['--symlink', target, path]),
+  ];
+}
+
 /**
  * Namespaces, mounts and a system call filter by bubblewrap 0.8 or newer (`--disable-userns`).
  * @throws Error when a program is missing or the processor has no filter.
@@ -13,11 +22,6 @@ import { kernelFiles, systemMounts } from './system-mounts.ts';
 export function bubblewrapLauncher(): Launcher {
   const { bwrap, sh } = requirePrograms('bwrap', 'sh', 'prlimit');
   const filter = seccompFilter(arch);
-  const system = systemMounts();
-  const systemArguments = [
-    ...system.directories.flatMap(({ from, to }) => ['--ro-bind-try', from, to]),
-    ...system.links.flatMap(({ target, path }) => ['--symlink', target, path]),
-  ];
   const coverArguments = kernelFiles().flatMap((path) => ['--ro-bind-try', path, path]);
   return (spec) => {
     const size = String(spec.limits.temporaryBytes);
@@ -26,7 +30,7 @@ export function bubblewrapLauncher(): Launcher {
       ...['--unshare-cgroup-try', '--hostname', 'sandbox', '--uid', '65534', '--gid', '65534'],
       // Started by root, bubblewrap would leave all capabilities inside.
       ...['--cap-drop', 'ALL', '--die-with-parent', '--new-session'],
-      ...systemArguments,
+      ...systemArguments(),
       ...['--proc', '/proc', ...coverArguments, '--dev', '/dev'],
       ...['/dev/shm', '/tmp'].flatMap((path) => ['--perms', '1777', '--size', size, '--tmpfs', path]),
       ...spec.readOnly.flatMap(({ from, to }) => ['--ro-bind', from, to]),

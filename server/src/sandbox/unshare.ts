@@ -10,6 +10,15 @@ const init = `${announce}; "$@"; exit $?`;
 
 const noPrivileges = ['--no-new-privs', '--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all'];
 
+/** Looked up at each launch: an engine that was just installed brings directories of its own. */
+function systemSteps(): string[] {
+  const { directories, links } = systemMounts();
+  return [
+    ...directories.flatMap(({ from, to }) => ['bind', 'ro', from, to]),
+    ...links.flatMap(({ target, path }) => ['link', target, path]),
+  ];
+}
+
 /**
  * The boundary of bubblewrap, but for the system call filter, made with util-linux 2.36 or newer and a small script
  * (`unshare-root.sh`) that builds the root file system.
@@ -18,17 +27,12 @@ const noPrivileges = ['--no-new-privs', '--inh-caps=-all', '--ambient-caps=-all'
 export function unshareLauncher(): Launcher {
   const tools = requirePrograms('unshare', 'setpriv', 'sh', 'prlimit', 'mount', 'umount', 'pivot_root', 'mkdir', 'cat');
   const script = readFileSync(new URL('./unshare-root.sh', import.meta.url), 'utf8');
-  const system = systemMounts();
   const cgroup = existsSync('/proc/self/ns/cgroup') ? ['--cgroup'] : [];
   const namespaces = ['--user', '--mount', '--pid', '--net', '--ipc', '--uts', ...cgroup];
-  const systemSteps = [
-    ...system.directories.flatMap(({ from, to }) => ['bind', 'ro', from, to]),
-    ...system.links.flatMap(({ target, path }) => ['link', target, path]),
-  ];
   const coverSteps = kernelFiles().flatMap((path) => ['cover', path]);
   return (spec) => {
     const steps = [
-      ...systemSteps,
+      ...systemSteps(),
       ...['enter', String(spec.limits.temporaryBytes)],
       ...coverSteps,
       ...spec.readOnly.flatMap(({ from, to }) => ['bind', 'ro', from, to]),

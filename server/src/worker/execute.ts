@@ -7,6 +7,7 @@ import { isEmpty, satisfies, sniff } from '../files/sniff.ts';
 import type { FileStore } from '../files/store.ts';
 import { AppError, toError } from '../lib/errors.ts';
 import { Failure, failureCodes } from '../lib/failure.ts';
+import { publicId } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { extensionOf, fileTypes, mediaTypeOf, type FileTypeId } from '../lib/media-types.ts';
 import { outputKey, type ClaimedRun } from '../runs/runs.ts';
@@ -48,7 +49,7 @@ export async function execute(parts: Parts, run: ClaimedRun, signal: AbortSignal
   if (tool === undefined)
     return { outcome: failed('internal', 'This tool is no longer offered.'), tidied: Promise.resolve() };
   const host = await parts.hosts.acquire(run.accountId, slowEngines(tool)).catch((error: unknown) => {
-    parts.log.error({ err: error, run: run.id }, 'no tool host could be started');
+    parts.log.error({ err: error, run: publicId('run', run.id) }, 'no tool host could be started');
   });
   if (host === undefined) return { outcome: { kind: 'lost' }, tidied: Promise.resolve() };
   const stop = () => host.kill();
@@ -114,7 +115,7 @@ async function executeIn(host: Host, tool: Tool, parts: Parts, run: ClaimedRun, 
     const result = await runInHost(host, order, tool, {
       signal,
       onProgress: (percent) => parts.onProgress(run, percent),
-      onLog: (message) => parts.log.info({ run: run.id, tool: run.tool, message }, 'tool'),
+      onLog: (message) => parts.log.info({ run: publicId('run', run.id), tool: run.tool, message }, 'tool'),
     });
     if (result.kind === 'lost') return { kind: 'lost' };
     if (result.kind === 'failed') throw readFailure(result);

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Clock } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
-import type { Sandbox, SandboxedProcess, SandboxLimits } from '../sandbox/sandbox.ts';
+import type { Sandbox, SandboxedProcess, SandboxExit, SandboxLimits } from '../sandbox/sandbox.ts';
 import type { CleanOrder, HostMessage, RunOrder, WarmOrder } from './messages.ts';
 
 /** A host is replaced after this many runs, so that what libraries leak does not add up. */
@@ -14,6 +14,8 @@ const largestMemory = 700 * 1024 * 1024;
 /** … or when its account has not needed it for this long, in milliseconds. */
 const longestIdleMs = 60_000;
 const readyTimeoutMs = 30_000;
+/** A host that has not tidied up within this, in milliseconds, is stuck or obeys somebody else: it is killed. */
+const cleanTimeoutMs = 10_000;
 /** A slow engine is started ahead for this long after it was last needed, in milliseconds. */
 const anticipationMs = 10 * 60_000;
 
@@ -89,7 +91,9 @@ export function createHostPool(options: PoolOptions): HostPool {
       idle = idle.filter((other) => other !== host);
       if (spare === host) spare = undefined;
       if (!exit.started) log.error({ exit }, 'a tool host could not be started in its sandbox');
-      await rm(directory, { recursive: true, force: true });
+      await rm(directory, { recursive: true, force: true }).catch((error: unknown) =>
+        log.warn({ err: error }, 'the directory of a tool host could not be removed'),
+      );
     });
     return host;
   }
@@ -169,6 +173,7 @@ function launchHost(options: PoolOptions, directory: string): PooledHost {
   const inputs = place('in', inside.inputs);
   const outputs = place('out', inside.outputs);
   let process: SandboxedProcess | undefined;
+  let killed = false;
   let onMessage: (message: HostMessage) => void = () => undefined;
   const { promise: ready, resolve: becomeReady, reject: failReady } = Promise.withResolvers<void>();
   const readyTimer = setTimeout(() => failReady(new Error('a tool host did not become ready in time')), readyTimeoutMs);
@@ -193,25 +198,33 @@ function launchHost(options: PoolOptions, directory: string): PooledHost {
         };
       });
       process?.child.send({ kind: 'clean', directory } satisfies CleanOrder);
-      return Promise.race([cleaned, host.gone.then(() => undefined)]);
+      const late = setTimeout(() => host.kill(), cleanTimeoutMs);
+      return Promise.race([cleaned, host.gone.then(() => undefined)]).finally(() => clearTimeout(late));
     },
-    kill: () => process?.kill(),
-    gone: makeDirectories(inputs.outside, outputs.outside).then(() => {
-      process = options.sandbox.launch(hostSpec(options, inputs, outputs));
-      process.child.on('error', failReady);
-      process.child.on('message', (message: HostMessage) => {
-        if (message.kind === 'ready') becomeReady();
-        if ('memoryBytes' in message) host.memoryBytes = message.memoryBytes;
-        onMessage(message);
-      });
-      return process.exited;
+    kill() {
+      killed = true;
+      process?.kill();
+    },
+    gone: launch().catch((error: unknown) => {
+      failReady(error);
+      return { code: null, signal: null, started: false };
     }),
   };
-  void host.gone.then(
-    () => failReady(new Error('a tool host ended before it was ready')),
-    (error: unknown) => failReady(error),
-  );
+  void host.gone.then(() => failReady(new Error('a tool host ended before it was ready')));
   return host;
+
+  async function launch(): Promise<SandboxExit> {
+    await makeDirectories(inputs.outside, outputs.outside);
+    if (killed) return { code: null, signal: 'SIGKILL', started: true };
+    process = options.sandbox.launch(hostSpec(options, inputs, outputs));
+    process.child.on('error', failReady);
+    process.child.on('message', (message: HostMessage) => {
+      if (message.kind === 'ready') becomeReady();
+      if ('memoryBytes' in message) host.memoryBytes = message.memoryBytes;
+      onMessage(message);
+    });
+    return process.exited;
+  }
 }
 
 async function makeDirectories(...directories: string[]): Promise<void> {

@@ -8,7 +8,7 @@ import { leaseSeconds } from '../db/queue.ts';
 import type { FileStore } from '../files/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Failure } from '../lib/failure.ts';
-import type { Uuid } from '../lib/ids.ts';
+import { publicId, type Uuid } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { holdLock } from '../lib/lock.ts';
 import { createPullLoop } from '../lib/pull-loop.ts';
@@ -37,6 +37,8 @@ interface Parts {
   findTool(slug: string): Tool | undefined;
   examine(): Promise<WorkerReport>;
   slots: number;
+  /** Stands in the log of every run. */
+  sandboxLevel: string;
   clock: Clock;
   log: Log;
 }
@@ -101,16 +103,17 @@ export async function startWorker(parts: Parts): Promise<Worker> {
       await Promise.all([settle(run, outcome), tidied]);
       log.info(
         {
-          run: run.id,
+          run: publicId('run', run.id),
           tool: run.tool,
           attempt: run.attempt,
           outcome: outcome.kind,
+          sandbox: parts.sandboxLevel,
           ms: Math.round(clock.monotonicMs() - startedAt),
         },
         'run',
       );
     } catch (error) {
-      log.error({ err: error, run: run.id }, 'a run could not be settled; its lease will end');
+      log.error({ err: error, run: publicId('run', run.id) }, 'a run could not be settled; its lease will end');
     } finally {
       if (held.get(run.id)?.abort === abort) held.delete(run.id);
     }
@@ -119,7 +122,7 @@ export async function startWorker(parts: Parts): Promise<Worker> {
   function onProgress(run: ClaimedRun, percent: number): void {
     runs
       .progress(run, percent)
-      .catch((error: unknown) => log.debug({ err: error, run: run.id }, 'progress was not stored'));
+      .catch((error: unknown) => log.debug({ err: error, run: publicId('run', run.id) }, 'progress was not stored'));
   }
 
   /** The database may be away just now; while the lease holds, the verdict is worth waiting for. */
@@ -157,7 +160,7 @@ export async function startWorker(parts: Parts): Promise<Worker> {
   function logFailure(run: ClaimedRun, failure: Failure): void {
     const level = failure.code === 'internal' ? 'error' : 'info';
     log[level](
-      { run: run.id, tool: run.tool, code: failure.code, engine: failure.log, err: failure.cause },
+      { run: publicId('run', run.id), tool: run.tool, code: failure.code, engine: failure.log, err: failure.cause },
       failure.message,
     );
   }
@@ -176,7 +179,7 @@ export async function startWorker(parts: Parts): Promise<Worker> {
     const current = new Map(ours.map(({ id, attempt }) => [id, attempt]));
     for (const { run, abort } of asked) if (current.get(run.id) !== run.attempt) abort.abort();
     for (const { id, attempt } of unknown(ours.filter((run) => !held.has(run.id)))) {
-      log.warn({ run: id, attempt }, 'this worker has a run it does not know of');
+      log.warn({ run: publicId('run', id), attempt }, 'this worker has a run it does not know of');
       await runs.lose(id, attempt);
     }
   }
@@ -253,7 +256,7 @@ function createReaper(parts: Parts, ownNumber: number): () => Promise<void> {
   return async () => {
     const orphans = seenTwice(await parts.workers.orphans());
     for (const { id, attempt } of orphans) {
-      parts.log.warn({ run: id, attempt }, 'the worker of a run is gone');
+      parts.log.warn({ run: publicId('run', id), attempt }, 'the worker of a run is gone');
       await parts.runs.lose(id, attempt);
     }
     if (orphans.length > 0) await removeOldWork(parts, ownNumber);

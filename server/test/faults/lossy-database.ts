@@ -10,6 +10,9 @@ export interface LossyDatabase extends AsyncDisposable {
   url: string;
   /** The next commit of a transaction that has sent `marker` is made, and its connection breaks before the reply. */
   loseReply(marker: string): Promise<void>;
+  /** Breaks every connection and lets nobody in until `recover`. */
+  fail(): void;
+  recover(): void;
 }
 
 interface Loss {
@@ -22,9 +25,11 @@ export async function startLossyDatabase(directory: string): Promise<LossyDataba
   const sockets = join(directory, 'relay');
   await mkdir(sockets);
   let awaited: Loss | undefined;
+  let failing = false;
   const open = new Set<Socket>();
 
   const relay = createServer((client) => {
+    if (failing) return void client.destroy();
     const server = connect(join(postgres.connection.host, '.s.PGSQL.5432'));
     const state = { marked: false, losing: false };
     for (const socket of [client, server]) {
@@ -62,6 +67,11 @@ export async function startLossyDatabase(directory: string): Promise<LossyDataba
       awaited = { marker, happened: resolve };
       return promise;
     },
+    fail() {
+      failing = true;
+      for (const socket of open) socket.destroy();
+    },
+    recover: () => void (failing = false),
     async [Symbol.asyncDispose]() {
       for (const socket of open) socket.destroy();
       await new Promise((resolve) => relay.close(resolve));

@@ -66,9 +66,10 @@ create table runs (
   -- Files are gone: after retention, the record stays for a while.
   files_removed boolean not null default false
 );
-create index runs_of_account on runs (account_id, id desc);
-create index runs_of_account_by_status on runs (account_id, status, id desc);
-create index runs_of_account_by_tool on runs (account_id, tool, id desc);
+-- In the order runs were accepted: an id is as old as the begin of its upload.
+create index runs_of_account on runs (account_id, created_at desc, id desc);
+create index runs_of_account_by_status on runs (account_id, status, created_at desc, id desc);
+create index runs_of_account_by_tool on runs (account_id, tool, created_at desc, id desc);
 create index runs_queued on runs (fair_tag, id) where status = 'queued';
 create index runs_processing on runs (worker) where status = 'processing';
 create index runs_expiring on runs (expires_at) where not files_removed;
@@ -78,7 +79,8 @@ create table idempotency_keys (
   key text not null,
   -- SHA-256 over tool, fields and files; absent while the request is still being received.
   fingerprint bytea,
-  response jsonb,
+  -- json, not jsonb: a replay is the same reply to the letter.
+  response json,
   created_at timestamptz not null default now(),
   primary key (account_id, key)
 );

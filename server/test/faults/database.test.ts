@@ -3,7 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunPage, Submission } from '@millrun/sdk';
-import { getRun, quick, submitQuick } from '../scenario.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { multipart, multipartType, openRaw, requestHead } from '../raw-http.ts';
+import { eventually, getRun, quick, submitQuick, untilStatus } from '../scenario.ts';
 import { startServer, type TestServer } from '../server.ts';
 import { untilEnded } from './audit.ts';
 import { startLossyDatabase, type LossyDatabase } from './lossy-database.ts';
@@ -75,7 +77,7 @@ describe('a commit whose reply is lost', () => {
     const id = await submitQuick(tenant.client);
     await lost;
     expect(await untilEnded(tenant.client, [id])).toMatchObject([{ status: 'done' }]);
-    await new Promise((resolve) => setTimeout(resolve, 3000)); // The worker asks again within this.
+    await sleep(3000); // The worker asks again within this.
     await download(id);
   });
 
@@ -86,3 +88,54 @@ describe('a commit whose reply is lost', () => {
     expect(await untilEnded(tenant.client, [id], 15_000)).toMatchObject([{ status: 'done' }]);
   });
 });
+
+describe('a database that is away for a while', () => {
+  test('answers 503 with the time to wait; runs that are under way end when it is back', async () => {
+    const { client } = tenant;
+    const ids = [await submitLasting(client, 20), await submitLasting(client, 20)];
+    await untilStatus(client, ids[1] ?? '', 'processing');
+    database.fail();
+    const response = await client.request('/runs');
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toBe('2');
+    expect(await response.json()).toMatchObject({ code: 'database_unavailable' });
+    await sleep(4000);
+    database.recover();
+    const runs = await untilEnded(client, ids);
+    expect(runs).toMatchObject([{ status: 'done' }, { status: 'done' }]);
+    for (const id of ids) await download(id);
+  });
+
+  test('frees the Idempotency-Key of a request it has cut off', async () => {
+    const { client } = tenant;
+    const submit = () => client.submit(quick.tool, [], quick.settings, { 'Idempotency-Key': 'cut-off' });
+    const refused = await withSlowBody(tenant, 'cut-off', () => database.fail());
+    expect(refused).toMatch(/^HTTP\/1\.1 503 /);
+    database.recover();
+    const again = await eventually('the key is free', async () => {
+      const response = await submit();
+      return response.status === 202 && response;
+    });
+    const { id } = (await again.json()) as Submission;
+    expect(await untilEnded(client, [id])).toMatchObject([{ status: 'done' }]);
+  });
+});
+
+/** A submission whose body ends only when something has happened; returns the reply as it came. */
+async function withSlowBody({ token }: Tenant, key: string, happen: () => void): Promise<string> {
+  const body = multipart([{ disposition: 'name="text"', content: 'https://example.com' }]);
+  const head = requestHead('POST /api/v2/tools/qr-code-generator', {
+    Authorization: `Bearer ${token}`,
+    'Content-Type': multipartType,
+    'Content-Length': String(body.length),
+    'Idempotency-Key': key,
+    Connection: 'close',
+  });
+  const half = body.length >> 1;
+  const connection = await openRaw(server.origin, Buffer.concat([Buffer.from(head), body.subarray(0, half)]));
+  await sleep(1000); // The key is reserved before the body is read.
+  happen();
+  connection.socket.write(body.subarray(half));
+  await connection.ended;
+  return connection.received();
+}
