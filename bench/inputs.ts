@@ -31,7 +31,7 @@ export async function makePhoto(): Promise<Buffer> {
 /** A 640 x 440 PNG of about 64 kB that looks like a screenshot: text on a gradient. */
 export async function makeScreenshot(): Promise<Buffer> {
   const lines = Array.from(
-    { length: 14 },
+    { length: 9 },
     (_, i) =>
       `<text x="12" y="${40 + i * 28}" font-size="14">Line ${i} of a screenshot: ${'word '.repeat(6)}${i * 7919}</text>`,
   );

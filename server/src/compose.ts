@@ -245,8 +245,15 @@ async function examineHealth(core: Core): Promise<Health> {
   };
 }
 
+interface RunningWorker {
+  sandbox: Sandbox;
+  engines: Record<string, string>;
+  /** Takes nothing more and waits for running work; the releasers wait for the same. */
+  stop(): Promise<void>;
+}
+
 /** Everything that executes runs, delivers webhooks and cleans up. */
-export async function composeWorker(core: Core): Promise<{ sandbox: Sandbox; engines: Record<string, string> }> {
+export async function composeWorker(core: Core): Promise<RunningWorker> {
   const { config, clock, log, releasers, database, queue, store, runs, workers } = core;
   const sandbox = await createSandbox({ policy: config.sandbox, hiddenDirectory: config.dataDirectory });
   const engines = await examineEngines(allEngines());
@@ -292,8 +299,10 @@ export async function composeWorker(core: Core): Promise<{ sandbox: Sandbox; eng
     clock,
     log,
   });
-  releasers.add(() => worker.stop(config.drainSeconds));
-  return { sandbox, engines };
+  let stopping: Promise<void> | undefined;
+  const stop = () => (stopping ??= worker.stop(config.drainSeconds));
+  releasers.add(stop);
+  return { sandbox, engines, stop };
 }
 
 /** A delivery may be tried hours after the run: its download addresses are signed anew. */

@@ -37,6 +37,8 @@ async function run(role: Role): Promise<void> {
     const reason = await stopSignal;
     log.info({ reason }, 'stopping');
     console.log('Stopping: running work is finished first. Once more to stop at once.');
+    // At once, beside the requests under way: what is only queued stays so.
+    worker?.stop().catch(() => undefined);
   } finally {
     await core.releasers.releaseAll();
   }

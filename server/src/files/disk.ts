@@ -25,6 +25,7 @@ import {
   parseArea,
   parseFileKey,
   parseKey,
+  type PublishedFile,
   storageError,
 } from './store.ts';
 
@@ -238,21 +239,36 @@ async function writeBlock(file: FileHandle, block: Uint8Array[]): Promise<void> 
   if (bytesWritten < length) await writeBlock(file, [Buffer.concat(block).subarray(bytesWritten)]);
 }
 
-/** Copies a file and looks at every byte on the way; the next block is read while one is hashed and written. */
-async function copyHashed(from: FileHandle, to: FileHandle) {
+/** Blocks of memory that copies take and give back: new ones for every copy would keep the garbage collector busy. */
+const spareBlocks: Buffer[] = [];
+const copyBlockLength = 256 * 1024;
+const mostSpareBlocks = 16;
+
+const takeBlock = (): Buffer => spareBlocks.pop() ?? Buffer.allocUnsafeSlow(copyBlockLength);
+
+/** Copies a file and looks at every byte on the way. */
+async function copyHashed(from: FileHandle, to: FileHandle): Promise<PublishedFile> {
+  const blocks: [Buffer, Buffer] = [takeBlock(), takeBlock()];
+  try {
+    return await copyThrough(from, to, blocks);
+  } finally {
+    if (spareBlocks.length < mostSpareBlocks) spareBlocks.push(...blocks);
+  }
+}
+
+/** The next block is read while one is hashed and written; nothing is under way any more when it ends. */
+async function copyThrough(from: FileHandle, to: FileHandle, blocks: [Buffer, Buffer]): Promise<PublishedFile> {
   const hash = createHash('sha256');
   const sampler = createSampler();
-  const { size } = await onDisk(from.stat());
-  const length = Math.max(1, Math.min(size, blockLength));
-  let [current, next] = [Buffer.allocUnsafe(length), Buffer.allocUnsafe(length)];
+  let [current, next] = blocks;
   let sizeBytes = 0;
-  let reading = onDisk(from.read(current, 0, length, 0));
+  let reading = onDisk(from.read(current, 0, copyBlockLength, 0));
   for (;;) {
     const { bytesRead } = await reading;
     if (bytesRead === 0) break;
     const bytes = current.subarray(0, bytesRead);
     sizeBytes += bytesRead;
-    reading = onDisk(from.read(next, 0, length, sizeBytes));
+    reading = onDisk(from.read(next, 0, copyBlockLength, sizeBytes));
     const writing = writeBlock(to, [bytes]);
     hash.update(bytes);
     sampler.push(bytes);

@@ -97,6 +97,7 @@ export async function startWorker(parts: Parts): Promise<Worker> {
     const abort = new AbortController();
     take(run.id); // A former attempt that was taken away from this very worker may not know it yet.
     held.set(run.id, { run, abort });
+    if (giveBackRest) abort.abort(); // It was being claimed when the time to finish was over.
     const startedAt = clock.monotonicMs();
     try {
       const { outcome, tidied } = await execute({ ...parts, hosts, onProgress }, run, abort.signal);
