@@ -96,19 +96,19 @@ async function receiveFile(
   counter.beginFile();
   const filename = cleanFilename(part.filename);
   const sampler = createSampler();
-  const content = createHash('sha256');
+  const content = digest === undefined ? undefined : createHash('sha256');
   const watched = async function* (): AsyncGenerator<Uint8Array> {
     for await (const chunk of part.file as AsyncIterable<Uint8Array>) {
       counter.add(chunk.length);
       sampler.push(chunk);
-      if (digest !== undefined) content.update(chunk);
+      content?.update(chunk);
       yield chunk;
     }
   };
   const key = inputKey(runId, index);
   if (store === undefined) await drain(watched());
   else await store.put(key, watched());
-  digest?.update(JSON.stringify(['file', filename, content.digest('hex')]));
+  digest?.update(JSON.stringify(['file', filename, content?.digest('hex')]));
   const sample = sampler.sample();
   return { filename, size_bytes: sample.size, type: await sniff(sample), key };
 }
