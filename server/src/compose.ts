@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { createLimits } from './accounts/limits.ts';
-import { createTokens } from './accounts/tokens.ts';
+import { accountsChannel, createTokens } from './accounts/tokens.ts';
 import { isLoopback, type Config } from './config.ts';
 import { listen, openDatabase, type Database } from './db/database.ts';
 import { openQueue, type Queue } from './db/queue.ts';
@@ -124,12 +124,16 @@ function linksFor(core: Core, request: FastifyRequest): Links {
 export async function composeApi(core: Core): Promise<FastifyInstance> {
   const { config, clock, log, releasers, database, store, signer, webhooks, runs, workers } = core;
   const events = createRunEvents();
+  const tokens = createTokens({ db: database.db, clock });
   const listener = listen(
     database,
     {
-      channels: [channels.run],
-      onMessage: (_channel, message) => events.publish(message),
-      onConnect: async () => events.publishAll(),
+      channels: [channels.run, accountsChannel],
+      onMessage: (channel, message) => (channel === accountsChannel ? tokens.forget() : events.publish(message)),
+      async onConnect() {
+        events.publishAll();
+        tokens.forget();
+      },
     },
     log,
   );
@@ -149,7 +153,7 @@ export async function composeApi(core: Core): Promise<FastifyInstance> {
       free: (accountId, key) => freeKeyAtLast(core, accountId, key),
     },
     webhooks,
-    tokens: createTokens({ db: database.db, clock }),
+    tokens,
     limits: createLimits({ pool: database.pool, shared: !database.embedded }),
     plans: config.plans,
     store,

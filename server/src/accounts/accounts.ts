@@ -1,7 +1,8 @@
-import type { Db } from '../db/database.ts';
+import { notify, type Db } from '../db/database.ts';
 import type { Clock } from '../lib/clock.ts';
 import { newUuid, publicId, type Uuid } from '../lib/ids.ts';
 import type { Plans } from './plans.ts';
+import { accountsChannel } from './tokens.ts';
 
 export interface Account {
   id: Uuid;
@@ -53,6 +54,7 @@ export function createAccounts(parts: { db: Db; clock: Clock; plans: Plans }): A
       const account = await find(email);
       if (account === undefined) return false;
       await db.updateTable('accounts').set({ plan }).where('id', '=', account.id).execute();
+      await notify(db, accountsChannel, '');
       return true;
     },
   };

@@ -1,6 +1,6 @@
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Db } from '../db/database.ts';
+import { notify, type Db } from '../db/database.ts';
 import type { Clock } from '../lib/clock.ts';
 import { AppError } from '../lib/errors.ts';
 import { newUuid, publicId, type Uuid } from '../lib/ids.ts';
@@ -31,13 +31,24 @@ export interface Tokens {
   revoke(tokenId: Uuid): Promise<boolean>;
   /** @throws AppError 401 with the reason as its code. */
   authenticate(token: string): Promise<Bearer>;
+  /** A token or an account has changed: what is remembered of them is forgotten. */
+  forget(): void;
 }
+
+/** PostgreSQL channel that tells every process that a token or an account has changed. */
+export const accountsChannel = 'millrun_accounts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const secretLength = 40;
 const checksumLength = 6;
 const shape = new RegExp(`^mr_[0-9A-Za-z]{${secretLength + checksumLength}}$`);
 const shownLength = 'mr_'.length + 6;
+/**
+ * How long a token that was good is believed without a query, in milliseconds. A change is told to every process at once;
+ * this bounds what a lost message can do.
+ */
+const rememberedMs = 1000;
+const mostRemembered = 10_000;
 /** `last_used_at` is for people: once a minute is enough, and keeps a write off most requests. */
 const lastUsedEveryMs = 60_000;
 
@@ -70,6 +81,7 @@ function hashOf(token: string): Buffer {
 export function createTokens(parts: { db: Db; clock: Clock }): Tokens {
   const { db, clock } = parts;
   const lastMarked = new Map<Uuid, number>();
+  const remembered = new Map<string, { row: TokenRow; until: number }>();
 
   async function create(accountId: Uuid, options: { name: string; expiresAt: Date | undefined }): Promise<string> {
     const token = newToken();
@@ -87,6 +99,21 @@ export function createTokens(parts: { db: Db; clock: Clock }): Tokens {
     return token;
   }
 
+  async function findToken(hash: Buffer): Promise<TokenRow | undefined> {
+    const key = hash.toString('base64');
+    const known = remembered.get(key);
+    if (known !== undefined && known.until > clock.monotonicMs()) return known.row;
+    const row = await db
+      .selectFrom('tokens as t')
+      .innerJoin('accounts as a', 'a.id', 't.account_id')
+      .select(['t.id', 't.account_id as accountId', 't.expires_at as expiresAt', 't.revoked_at as revokedAt', 'a.plan'])
+      .where('t.hash', '=', hash)
+      .executeTakeFirst();
+    if (remembered.size >= mostRemembered) remembered.clear();
+    if (row !== undefined) remembered.set(key, { row, until: clock.monotonicMs() + rememberedMs });
+    return row;
+  }
+
   function markUsed(id: Uuid): void {
     const now = clock.now();
     if (now.getTime() - (lastMarked.get(id) ?? 0) < lastUsedEveryMs) return;
@@ -97,6 +124,7 @@ export function createTokens(parts: { db: Db; clock: Clock }): Tokens {
 
   return {
     create,
+    forget: () => remembered.clear(),
     async list(accountId) {
       const rows = await db
         .selectFrom('tokens as t')
@@ -128,6 +156,7 @@ export function createTokens(parts: { db: Db; clock: Clock }): Tokens {
       const end = new Date(now.getTime() + overlapSeconds * 1000);
       const change = overlapSeconds === 0 ? { revoked_at: now } : { expires_at: earlier(old.expires_at, end) };
       await db.updateTable('tokens').set(change).where('id', '=', tokenId).execute();
+      await notify(db, accountsChannel, '');
       return fresh;
     },
     async revoke(tokenId) {
@@ -138,24 +167,26 @@ export function createTokens(parts: { db: Db; clock: Clock }): Tokens {
         .where('revoked_at', 'is', null)
         .returning('id')
         .executeTakeFirst();
+      await notify(db, accountsChannel, '');
       return revoked !== undefined;
     },
     async authenticate(token) {
       if (!isWellFormed(token)) throw refused('token_invalid', 'The API token is not valid.');
-      const row = await db
-        .selectFrom('tokens as t')
-        .innerJoin('accounts as a', 'a.id', 't.account_id')
-        .select(['t.id', 't.account_id', 't.expires_at', 't.revoked_at', 'a.plan'])
-        .where('t.hash', '=', hashOf(token))
-        .executeTakeFirst();
+      const row = await findToken(hashOf(token));
       if (row === undefined) throw refused('token_invalid', 'The API token is not valid.');
-      if (row.revoked_at !== null) throw refused('token_revoked', 'The API token was revoked.');
-      if (row.expires_at !== null && row.expires_at <= clock.now())
+      if (row.revokedAt !== null) throw refused('token_revoked', 'The API token was revoked.');
+      if (row.expiresAt !== null && row.expiresAt <= clock.now())
         throw refused('token_expired', 'The API token has expired.');
       markUsed(row.id);
-      return { accountId: row.account_id, plan: row.plan };
+      return { accountId: row.accountId, plan: row.plan };
     },
   };
+}
+
+interface TokenRow extends Bearer {
+  id: Uuid;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
 }
 
 function earlier(a: Date | null, b: Date): Date {
