@@ -62,7 +62,10 @@ export function within(tx: Tx | Db): ReturnType<typeof fromKysely> {
   return fromKysely(tx);
 }
 
-/** Serialises claims, so that the limit on an account's running work is exact on any number of workers. */
+/**
+ * Serialises claims, so that the limit on an account's running work is exact on any number of workers, and what would
+ * take the locks of a claim in another order.
+ */
 export async function lockClaims(tx: Tx): Promise<void> {
   await sql`select pg_advisory_xact_lock(${sql.lit(claimLock)})`.execute(tx);
 }

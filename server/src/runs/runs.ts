@@ -144,6 +144,8 @@ export function createRuns(parts: Parts): Runs {
 
   async function cancel(owner: Owner, id: string): Promise<CancelReply> {
     return db.transaction().execute(async (tx) => {
+      // A claim locks the job and then the run, a cancel the run and then its job: at once they would wait for each other.
+      await lockClaims(tx);
       const row = await lockOwned(tx, owner, id);
       const next = lifecycle.cancelled(toLifecycle(row), windowEnd());
       if (next === undefined) throw conflict('cancel', row, now());

@@ -109,6 +109,13 @@ describe('kill -9 of the server', () => {
   });
 });
 
+/** Whether another PostgreSQL runs in the place of a killed one. */
+function hasNewPostmaster(server: TestServer, killed: number): boolean {
+  return descendants(server.process.pid).some(
+    ({ command, pid }) => / -D \S+\/postgres /.test(command) && pid !== killed,
+  );
+}
+
 describe('kill -9 of the embedded PostgreSQL', () => {
   test('in the middle of runs and of an upload: they go on when it is back', async () => {
     await using server = await startServer({ env });
@@ -118,14 +125,20 @@ describe('kill -9 of the embedded PostgreSQL', () => {
     await untilStatus(client, ids[0] ?? '', 'processing');
     await beginUpload(server, tenant);
 
-    kill([postmaster(server.process.pid)]);
+    const killed = postmaster(server.process.pid);
+    kill([killed]);
 
     const statuses = new Set<number>();
     await eventually('the database is back', async () => {
       const { status } = await client.request(`/runs/${ids[0]}`);
       statuses.add(status);
       await sleep(10);
-      return status === 200;
+      return status === 200 && hasNewPostmaster(server, killed.pid);
+    });
+    // Sessions of the killed server may answer for a moment longer, and then break.
+    await eventually('the former sessions are gone', async () => {
+      await sleep(500);
+      return (await client.request(`/runs/${ids[0]}`)).status === 200;
     });
     expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
     const runs = await auditEnded(server, client, ids);

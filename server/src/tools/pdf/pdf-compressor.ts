@@ -28,7 +28,8 @@ export default defineTool({
   slug: 'pdf-compressor',
   name: 'PDF Compressor',
   category: 'pdf',
-  description: 'Makes a PDF smaller: its images, its streams and what it holds twice. Never returns a larger file, unless it has to be made grey or lose its metadata.',
+  description:
+    'Makes a PDF smaller: its images, its streams and what it holds twice. Never returns a larger file, unless it has to be made grey or lose its metadata.',
   accepts: ['pdf'],
   produces: ['pdf'],
   files: { min: 1, max: 50 },
