@@ -174,14 +174,14 @@ function runInHost(
       timedOut = true;
       host.kill();
     }, tool.timeoutSeconds * 1000);
-    host.run(order, (message) => {
+    const onMessage = (message: HostMessage) => {
       if (message.kind === 'progress') return listener.onProgress(message.percent);
       if (message.kind === 'log') return listener.onLog(String(message.message).slice(0, 2000));
       if (message.kind !== 'done' && message.kind !== 'failed') return undefined;
       clearTimeout(deadline);
       return resolve(message);
-    });
-    void host.gone.then(({ code, signal }) => {
+    };
+    host.run(order, onMessage, ({ code, signal }) => {
       clearTimeout(deadline);
       if (timedOut)
         return reject(

@@ -29,8 +29,8 @@ export interface Host {
   /** Directories outside the sandbox, and how the same ones are called inside. */
   inputs: { outside: string; inside: string };
   outputs: { outside: string; inside: string };
-  /** Gives it work; messages until `done` or `failed` go to `onMessage`. */
-  run(order: RunOrder, onMessage: (message: HostMessage) => void): void;
+  /** Gives it work; messages until `done` or `failed` go to `onMessage`, and its end, should it come first, to `onGone`. */
+  run(order: RunOrder, onMessage: (message: HostMessage) => void, onGone: (exit: SandboxExit) => void): void;
   /** Lets it remove what a run left below its outputs. */
   clean(directory: string): Promise<void>;
   /** Kills the whole sandbox. */
@@ -175,6 +175,13 @@ function launchHost(options: PoolOptions, directory: string): PooledHost {
   let process: SandboxedProcess | undefined;
   let killed = false;
   let onMessage: (message: HostMessage) => void = () => undefined;
+  // One reaction for the life of the host: one a run would keep every run's order in memory until the host ends.
+  let exit: SandboxExit | undefined;
+  let onGone: (exit: SandboxExit) => void = () => undefined;
+  const whenGone = (tell: (exit: SandboxExit) => void) => {
+    onGone = tell;
+    if (exit !== undefined) tell(exit);
+  };
   const { promise: ready, resolve: becomeReady, reject: failReady } = Promise.withResolvers<void>();
   const readyTimer = setTimeout(() => failReady(new Error('a tool host did not become ready in time')), readyTimeoutMs);
 
@@ -186,20 +193,21 @@ function launchHost(options: PoolOptions, directory: string): PooledHost {
     runs: 0,
     memoryBytes: 0,
     idleSince: 0,
-    run(order, listener) {
+    run(order, listener, ended) {
       onMessage = listener;
       process?.child.send(order);
+      whenGone(ended);
     },
     warm: (engine) => process?.child.send({ kind: 'warm', engine } satisfies WarmOrder),
     clean(directory) {
-      const cleaned = new Promise<void>((resolve) => {
-        onMessage = (message) => {
-          if (message.kind === 'cleaned') resolve();
-        };
-      });
+      const { promise, resolve } = Promise.withResolvers<void>();
+      onMessage = (message) => {
+        if (message.kind === 'cleaned') resolve();
+      };
       process?.child.send({ kind: 'clean', directory } satisfies CleanOrder);
+      whenGone(() => resolve());
       const late = setTimeout(() => host.kill(), cleanTimeoutMs);
-      return Promise.race([cleaned, host.gone.then(() => undefined)]).finally(() => clearTimeout(late));
+      return promise.finally(() => clearTimeout(late));
     },
     kill() {
       killed = true;
@@ -210,7 +218,11 @@ function launchHost(options: PoolOptions, directory: string): PooledHost {
       return { code: null, signal: null, started: false };
     }),
   };
-  void host.gone.then(() => failReady(new Error('a tool host ended before it was ready')));
+  void host.gone.then((last) => {
+    exit = last;
+    onGone(last);
+    failReady(new Error('a tool host ended before it was ready'));
+  });
   return host;
 
   async function launch(): Promise<SandboxExit> {

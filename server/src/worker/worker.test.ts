@@ -104,7 +104,8 @@ function createTirelessHosts(directory: string, executing: Set<string>): HostPoo
         accountId,
         inputs,
         outputs,
-        run(order) {
+        run(order, _onMessage, onGone) {
+          void gone.then(onGone);
           name = order.outputDirectory.split('/').at(-2) ?? '';
           executing.add(name);
         },
