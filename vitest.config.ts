@@ -2,9 +2,9 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['server/**/*.test.ts', 'sdk/**/*.test.ts'],
-    // Two processors: engines and servers of the tests themselves need them.
-    maxWorkers: 2,
+    include: ['server/**/*.test.ts', 'sdk/**/*.test.ts', 'web/**/*.test.ts'],
+    // One more than there are processors: many tests wait for a window, a lease or a stop.
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },

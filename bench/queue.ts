@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openCore } from '../server/src/compose.ts';
 import { readConfig } from '../server/src/config.ts';
-import { createAccounts } from '../server/src/accounts/accounts.ts';
+import { commandLine } from '../server/src/accounts/audit.ts';
 import { defaultPlans } from '../server/src/accounts/plans.ts';
 import { systemClock } from '../server/src/lib/clock.ts';
 import { newUuid } from '../server/src/lib/ids.ts';
@@ -17,11 +17,11 @@ const claims = 200;
 
 const directory = await mkdtemp(join(tmpdir(), 'millrun-bench-'));
 const core = await openCore(readConfig({ MILLRUN_DATA_DIR: directory }), createLog('fatal'), { worker: true });
-const accounts = createAccounts({ db: core.database.db, clock: systemClock, plans: defaultPlans });
+const { accounts } = core;
 const links = core.signer.links('http://127.0.0.1/api/v2');
 
 async function ownerOf(email: string): Promise<Owner> {
-  const { id, plan } = await accounts.ensure(email, 'unlimited');
+  const { id, plan } = await accounts.ensure(email, 'unlimited', commandLine);
   const limits = defaultPlans[plan];
   if (limits === undefined) throw new Error(`no plan ${plan}`);
   return { accountId: id, planName: plan, plan: limits };

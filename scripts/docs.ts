@@ -42,7 +42,7 @@ function describeTool(tool: Tool): string {
   const settings = Object.entries(tool.settings).map(([name, { schema, required }]) =>
     settingRow(name, schema, required),
   );
-  const facts = `Takes ${names(tool.accepts)}; makes ${names(tool.produces)}. Files a run: ${files}. At most ${tool.timeoutSeconds} s.`;
+  const facts = `Takes ${max === 0 ? 'no files' : names(tool.accepts)}; makes ${names(tool.produces)}. Files a run: ${files}. At most ${tool.timeoutSeconds} s.`;
   const engines = `Engines: ${tool.engines.map(({ name }) => name).join(', ')}${optional(tool.optionalEngines)}.`;
   return `## \`${tool.slug}\`\n\n${tool.description}\n\n${facts}\n${engines}\n\n${table(['Setting', 'Values', 'Default', 'Meaning'], settings)}\n`;
 }

@@ -22,12 +22,15 @@ if (!engines)
   console.log('Some engines are missing and cannot be installed here; their tests are skipped by name below.');
 
 const checks = [
-  step('format', 'oxfmt', ['--check', 'server', 'sdk', 'scripts', 'bench']),
+  step('format', 'oxfmt', ['--check', 'server', 'sdk', 'web', 'scripts', 'bench']),
   step('lint', 'oxlint', ['--type-aware', '--quiet']),
   step('types', 'tsc', ['--noEmit', '-p', '.']),
+  step('types of the page', 'tsc', ['--noEmit', '-p', 'web']),
   step('rooms', node, ['scripts/rooms.ts']),
   step('generated documents', node, ['scripts/docs.ts', '--check']),
   step('unused code', 'knip', []),
 ];
+// Once, rather than by each of the servers that tests start.
+if (!checksOnly) checks.push(step('account page', node, ['web/build.ts']));
 const tests = checksOnly || step('tests', 'vitest', ['run', ...process.argv.slice(2)]);
 process.exit(tests && checks.every(Boolean) ? 0 : 1);

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 // Starts Millrun on a Node that can run it. An older one (a machine may have Node 20) hands over to the Node 24 that npm
 // installed with the project; without that one it says plainly what is needed. Plain JavaScript: old Nodes read this.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 const needed = 24;
 const roles = ['serve', 'api', 'worker'];
@@ -19,7 +20,20 @@ if (Number(process.versions.node.split('.')[0]) < needed) {
   const args = [process.execPath, ...process.execArgv, ...flags, ...process.argv.slice(1)];
   process.execve(process.execPath, args, { ...process.env, MALLOC_ARENA_MAX: '2' });
 } else {
+  if (['serve', 'api'].includes(process.argv[2])) await buildPage();
   await import('../src/main.ts');
+}
+
+/** The account page is built on the first start, and again when its sources have changed; elsewhere, so that no compiler stays in memory. */
+async function buildPage() {
+  const { pageIsBuilt } = await import('../../web/built.mjs');
+  if (pageIsBuilt()) return;
+  console.error('Building the account page, which takes a few seconds.');
+  const build = fileURLToPath(new URL('../../web/build.ts', import.meta.url));
+  const { status } = spawnSync(process.execPath, [build], { stdio: ['ignore', 'inherit', 'inherit'] });
+  if (status === 0) return;
+  console.error('The account page could not be built. Run npm ci and npm run build in the checkout, as its owner.');
+  process.exit(1);
 }
 
 function findNewerNode() {
