@@ -33,6 +33,29 @@ test('asking while it is refused does not make an account wait longer', async ()
   expect(await limits.countRequest('an-account', 'pro', pro)).toMatchObject({ allowed: true });
 });
 
+test('where an account stands can be looked at without counting', async () => {
+  const limits = createLimits({ pool: noPool, shared: false });
+  const standing = () => limits.standing('an-account', 'pro', pro);
+  expect(await standing()).toEqual({ allowed: true, limit: 60, remaining: 60, resetMs: 0 });
+  for (let count = 0; count < 3; count++) await limits.countRequest('an-account', 'pro', pro);
+  await vi.advanceTimersByTimeAsync(10_000);
+  for (let look = 0; look < 100; look++)
+    expect(await standing()).toEqual({ allowed: true, limit: 60, remaining: 57, resetMs: 50_000 });
+  expect(await limits.standing('another', 'pro', pro)).toMatchObject({ remaining: 60 });
+
+  for (let count = 0; count < 70; count++) await limits.countRequest('an-account', 'pro', pro);
+  expect(await standing()).toMatchObject({ allowed: false, remaining: 0 });
+  await vi.advanceTimersByTimeAsync(50_000);
+  expect(await standing()).toMatchObject({ allowed: true, remaining: 60 });
+});
+
+test('a plan without a limit has nowhere to stand', async () => {
+  const limits = createLimits({ pool: noPool, shared: false });
+  const unlimited = defaultPlans['unlimited']!;
+  await limits.countRequest('an-account', 'unlimited', unlimited);
+  expect(await limits.standing('an-account', 'unlimited', unlimited)).toBeUndefined();
+});
+
 test('a stranger may come again after a minute', async () => {
   const limits = createLimits({ pool: noPool, shared: false });
   let knocks = 0;

@@ -19,6 +19,10 @@ export interface Allowance {
 export interface Limits {
   /** Counts one request of an account; exact at the edge, on any number of nodes. Undefined when the plan has no limit. */
   countRequest(accountId: Uuid, planName: string, plan: Plan): Promise<Allowance | undefined>;
+  /** Where an account stands, without counting anything. Undefined when the plan has no limit. */
+  standing(accountId: Uuid, planName: string, plan: Plan): Promise<Allowance | undefined>;
+  /** Counts one request of a person's browser, apart from the account's allowance. */
+  countPage(personId: Uuid): Promise<Allowance>;
   /** Counts one request without a valid token against its address. */
   countStranger(address: string): Promise<Allowance>;
 }
@@ -26,6 +30,8 @@ export interface Limits {
 const windowSeconds = 60;
 /** Requests a minute without a valid token, by address: half of the smallest paid plan. */
 const strangerLimit = 30;
+/** Requests a minute of one person's browser: the page polls and follows runs; nobody clicks as fast. */
+const pageLimit = 600;
 
 /**
  * One window of a minute an account. A single node counts in memory; with a database that several nodes may share, the
@@ -43,13 +49,27 @@ export function createLimits(parts: { pool: Pool; shared: boolean }): Limits {
     return made;
   };
   const strangers = new RateLimiterMemory({ points: strangerLimit, duration: windowSeconds });
+  const pages = new RateLimiterMemory({ points: pageLimit, duration: windowSeconds });
   return {
     async countRequest(accountId, planName, plan) {
       if (plan.requestsPerMinute === 0) return undefined;
-      return count(accountLimiter(plan.requestsPerMinute), `${planName}:${accountId}`, plan.requestsPerMinute);
+      return count(accountLimiter(plan.requestsPerMinute), accountKey(planName, accountId), plan.requestsPerMinute);
     },
+    async standing(accountId, planName, plan) {
+      const limit = plan.requestsPerMinute;
+      if (limit === 0) return undefined;
+      const state = await accountLimiter(limit).get(accountKey(planName, accountId));
+      // What is kept in memory may have ended a moment ago.
+      if (state === null || state.msBeforeNext <= 0) return { allowed: true, limit, remaining: limit, resetMs: 0 };
+      return toAllowance(state, limit, state.remainingPoints > 0);
+    },
+    countPage: (personId) => count(pages, personId, pageLimit),
     countStranger: (address) => count(strangers, address, strangerLimit),
   };
+}
+
+function accountKey(planName: string, accountId: Uuid): string {
+  return `${planName}:${accountId}`;
 }
 
 function sharedLimiter(pool: Pool, points: number): RateLimiterAbstract {

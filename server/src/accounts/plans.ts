@@ -8,6 +8,8 @@ export interface Plan {
   maxRunBytes: number;
   /** Runs of the account that execute at the same time. */
   concurrentRuns: number;
+  /** People who may share the account. */
+  members: number;
 }
 
 export type Plans = Readonly<Record<string, Plan>>;
@@ -17,14 +19,16 @@ const gigabyte = 1000 * megabyte;
 
 /** The specification's table, the contract's defaults, and `unlimited` for people who host for themselves. */
 export const defaultPlans: Plans = {
+  /** For the browser only. */
   free: {
     apiAccess: false,
     requestsPerMinute: 10,
-    runsPerDay: 0,
-    maxFileBytes: 0,
-    maxFiles: 0,
-    maxRunBytes: 0,
+    runsPerDay: 20,
+    maxFileBytes: 50 * megabyte,
+    maxFiles: 10,
+    maxRunBytes: 200 * megabyte,
     concurrentRuns: 1,
+    members: 1,
   },
   pro: {
     apiAccess: true,
@@ -34,6 +38,7 @@ export const defaultPlans: Plans = {
     maxFiles: 50,
     maxRunBytes: 2 * gigabyte,
     concurrentRuns: 4,
+    members: 1,
   },
   team: {
     apiAccess: true,
@@ -43,6 +48,7 @@ export const defaultPlans: Plans = {
     maxFiles: 200,
     maxRunBytes: 10 * gigabyte,
     concurrentRuns: 16,
+    members: 25,
   },
   unlimited: {
     apiAccess: true,
@@ -52,6 +58,7 @@ export const defaultPlans: Plans = {
     maxFiles: 0,
     maxRunBytes: 0,
     concurrentRuns: 0,
+    members: 0,
   },
 };
 
@@ -64,6 +71,7 @@ const keys: Record<string, keyof Plan> = {
   max_files: 'maxFiles',
   max_run_bytes: 'maxRunBytes',
   concurrent_runs: 'concurrentRuns',
+  members: 'members',
 };
 
 /** Reads `{"pro":{"runs_per_day":1000},"agency":{…}}` over the defaults; a string says what is wrong with it. */

@@ -1,9 +1,10 @@
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { notify, type Db } from '../db/database.ts';
+import { notify, type Db, type Tx } from '../db/database.ts';
 import type { Clock } from '../lib/clock.ts';
 import { AppError } from '../lib/errors.ts';
 import { newUuid, publicId, type Uuid } from '../lib/ids.ts';
+import type { Actor, Audit } from './audit.ts';
 
 /** Who a token speaks for. */
 export interface Bearer {
@@ -24,15 +25,36 @@ export interface TokenInfo {
 
 export interface Tokens {
   /** Makes a token and returns it, for the only time. */
-  create(accountId: Uuid, options: { name: string; expiresAt: Date | undefined }): Promise<string>;
+  create(accountId: Uuid, options: NewToken, actor: Actor): Promise<MadeToken>;
+  /** Of one account, or of all; the oldest first. */
   list(accountId?: Uuid): Promise<TokenInfo[]>;
-  /** A new token in the place of one, which keeps working for the overlap. Undefined when there is no such token. */
-  rotate(tokenId: Uuid, overlapSeconds: number): Promise<string | undefined>;
-  revoke(tokenId: Uuid): Promise<boolean>;
+  /**
+   * A new token in the place of one, for as long as that was made for; the former keeps working for the overlap. Undefined when there is no such token that is
+   * not revoked, in the account if one is named.
+   */
+  rotate(which: WhichToken, overlapSeconds: number, actor: Actor): Promise<MadeToken | undefined>;
+  /** False when there is no such token that is not revoked, in the account if one is named. */
+  revoke(which: WhichToken, actor: Actor): Promise<boolean>;
   /** @throws AppError 401 with the reason as its code. */
   authenticate(token: string): Promise<Bearer>;
   /** A token or an account has changed: what is remembered of them is forgotten. */
   forget(): void;
+}
+
+export interface NewToken {
+  name: string;
+  expiresAt: Date | undefined;
+}
+
+/** The only time the token itself is there. */
+export interface MadeToken {
+  token: string;
+  info: Omit<TokenInfo, 'email'>;
+}
+
+export interface WhichToken {
+  id: Uuid;
+  accountId?: Uuid;
 }
 
 /** PostgreSQL channel that tells every process that a token or an account has changed. */
@@ -78,31 +100,51 @@ function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-export function createTokens(parts: { db: Db; clock: Clock }): Tokens {
-  const { db, clock } = parts;
+export function createTokens(parts: { db: Db; clock: Clock; audit: Audit }): Tokens {
+  const { db, clock, audit } = parts;
   const lastMarked = new Map<Uuid, number>();
   const remembered = new Map<string, { row: TokenRow; until: number }>();
+  let changes = 0;
 
-  async function create(accountId: Uuid, options: { name: string; expiresAt: Date | undefined }): Promise<string> {
+  function forget(): void {
+    changes += 1;
+    remembered.clear();
+  }
+
+  async function insert(tx: Tx, accountId: Uuid, { name, expiresAt }: NewToken): Promise<MadeToken> {
     const token = newToken();
-    await db
+    const row = {
+      id: newUuid(clock),
+      name,
+      prefix: token.slice(0, shownLength),
+      created_at: clock.now(),
+      expires_at: expiresAt ?? null,
+      revoked_at: null,
+      last_used_at: null,
+    };
+    await tx
       .insertInto('tokens')
-      .values({
-        id: newUuid(clock),
-        account_id: accountId,
-        name: options.name,
-        hash: hashOf(token),
-        prefix: token.slice(0, shownLength),
-        expires_at: options.expiresAt ?? null,
-      })
+      .values({ ...row, account_id: accountId, hash: hashOf(token) })
       .execute();
-    return token;
+    return { token, info: { ...row, id: publicId('token', row.id) } };
+  }
+
+  async function lockToken(tx: Tx, { id, accountId }: WhichToken) {
+    return tx
+      .selectFrom('tokens')
+      .select(['account_id', 'name', 'created_at', 'expires_at'])
+      .where('id', '=', id)
+      .where('revoked_at', 'is', null)
+      .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
+      .forUpdate()
+      .executeTakeFirst();
   }
 
   async function findToken(hash: Buffer): Promise<TokenRow | undefined> {
     const key = hash.toString('base64');
     const known = remembered.get(key);
     if (known !== undefined && known.until > clock.monotonicMs()) return known.row;
+    const changesBefore = changes;
     const row = await db
       .selectFrom('tokens as t')
       .innerJoin('accounts as a', 'a.id', 't.account_id')
@@ -110,7 +152,9 @@ export function createTokens(parts: { db: Db; clock: Clock }): Tokens {
       .where('t.hash', '=', hash)
       .executeTakeFirst();
     if (remembered.size >= mostRemembered) remembered.clear();
-    if (row !== undefined) remembered.set(key, { row, until: clock.monotonicMs() + rememberedMs });
+    // A change that was told meanwhile may be younger than what was read.
+    if (row !== undefined && changes === changesBefore)
+      remembered.set(key, { row, until: clock.monotonicMs() + rememberedMs });
     return row;
   }
 
@@ -123,8 +167,13 @@ export function createTokens(parts: { db: Db; clock: Clock }): Tokens {
   }
 
   return {
-    create,
-    forget: () => remembered.clear(),
+    create: (accountId, options, actor) =>
+      db.transaction().execute(async (tx) => {
+        const made = await insert(tx, accountId, options);
+        await audit.record(tx, { accountId, actor, action: 'token.created', subject: options.name });
+        return made;
+      }),
+    forget,
     async list(accountId) {
       const rows = await db
         .selectFrom('tokens as t')
@@ -144,31 +193,36 @@ export function createTokens(parts: { db: Db; clock: Clock }): Tokens {
         .execute();
       return rows.map((row) => ({ ...row, id: publicId('token', row.id) }));
     },
-    async rotate(tokenId, overlapSeconds) {
-      const old = await db
-        .selectFrom('tokens')
-        .select(['account_id', 'name', 'expires_at', 'revoked_at'])
-        .where('id', '=', tokenId)
-        .executeTakeFirst();
-      if (old === undefined || old.revoked_at !== null) return undefined;
-      const now = clock.now();
-      const fresh = await create(old.account_id, { name: old.name, expiresAt: old.expires_at ?? undefined });
-      const end = new Date(now.getTime() + overlapSeconds * 1000);
-      const change = overlapSeconds === 0 ? { revoked_at: now } : { expires_at: earlier(old.expires_at, end) };
-      await db.updateTable('tokens').set(change).where('id', '=', tokenId).execute();
-      await notify(db, accountsChannel, '');
-      return fresh;
+    async rotate(which, overlapSeconds, actor) {
+      const made = await db.transaction().execute(async (tx) => {
+        const old = await lockToken(tx, which);
+        if (old === undefined) return undefined;
+        const now = clock.now();
+        const accountId = old.account_id;
+        const lifetime = old.expires_at === null ? undefined : old.expires_at.getTime() - old.created_at.getTime();
+        const expiresAt = lifetime === undefined ? undefined : new Date(now.getTime() + lifetime);
+        const fresh = await insert(tx, accountId, { name: old.name, expiresAt });
+        const end = new Date(now.getTime() + overlapSeconds * 1000);
+        const change = overlapSeconds === 0 ? { revoked_at: now } : { expires_at: earlier(old.expires_at, end) };
+        await tx.updateTable('tokens').set(change).where('id', '=', which.id).execute();
+        await audit.record(tx, { accountId, actor, action: 'token.rotated', subject: old.name });
+        await notify(tx, accountsChannel, '');
+        return fresh;
+      });
+      forget(); // This process hears of it only after the caller may have come back.
+      return made;
     },
-    async revoke(tokenId) {
-      const revoked = await db
-        .updateTable('tokens')
-        .set({ revoked_at: clock.now() })
-        .where('id', '=', tokenId)
-        .where('revoked_at', 'is', null)
-        .returning('id')
-        .executeTakeFirst();
-      await notify(db, accountsChannel, '');
-      return revoked !== undefined;
+    async revoke(which, actor) {
+      const revoked = await db.transaction().execute(async (tx) => {
+        const old = await lockToken(tx, which);
+        if (old === undefined) return false;
+        await tx.updateTable('tokens').set({ revoked_at: clock.now() }).where('id', '=', which.id).execute();
+        await audit.record(tx, { accountId: old.account_id, actor, action: 'token.revoked', subject: old.name });
+        await notify(tx, accountsChannel, '');
+        return true;
+      });
+      forget();
+      return revoked;
     },
     async authenticate(token) {
       if (!isWellFormed(token)) throw refused('token_invalid', 'The API token is not valid.');

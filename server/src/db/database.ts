@@ -68,6 +68,8 @@ export async function openDatabase(
     connectionTimeoutMillis: 5000,
     // The client's limit: statement_timeout does not help when the server cannot be reached.
     query_timeout: 30_000,
+    // A process that stands still in the middle of a transaction must not hold up all others with its locks.
+    idle_in_transaction_session_timeout: 10_000,
     application_name: 'millrun',
   });
   // Without a listener a connection that is reset ends the process: the pool's is for idle ones, each needs its own at work.

@@ -1,35 +1,12 @@
 import { sql, type SqlBool } from 'kysely';
-import type { RunError, RunStatus } from '@millrun/sdk';
+import type { RunStatus } from '@millrun/sdk';
 import type { Db, Tx } from '../db/database.ts';
-import type { StoredInput, StoredOutput } from '../db/schema.ts';
+import type { StoredInput } from '../db/schema.ts';
 import type { Uuid } from '../lib/ids.ts';
 import { channels } from './events.ts';
 import type { Lifecycle } from './lifecycle.ts';
-
-/** A run as every read returns it. */
-export interface RunRow {
-  id: Uuid;
-  account_id: Uuid;
-  tool: string;
-  status: RunStatus;
-  settings: Record<string, unknown>;
-  form: Record<string, string>;
-  inputs: StoredInput[];
-  outputs: StoredOutput[] | null;
-  error: RunError | null;
-  progress: number;
-  attempt: number;
-  lost_attempts: number;
-  worker: number | null;
-  unsafe_until: Date | null;
-  created_at: Date;
-  started_at: Date | null;
-  finished_at: Date | null;
-  expires_at: Date | null;
-  files_removed: boolean;
-  day: string;
-  queue_position: number | null;
-}
+import type { RunRow } from './run-row.ts';
+import { tally, type EndedRun } from './usage.ts';
 
 /** Nobody needs an exact place beyond this, and counting must stay cheap. */
 const positionLimit = 10_000;
@@ -179,19 +156,12 @@ export async function insertRun(tx: Tx, run: NewRun): Promise<{ fairTag: number 
   return rows[0] === undefined ? undefined : { fairTag: rows[0].fair_tag };
 }
 
-interface RunChange extends Lifecycle {
-  startedAt?: Date;
-  finishedAt?: Date;
-  progress?: number;
-  outputs?: StoredOutput[];
-  error?: RunError;
-}
-
 /**
- * Writes what `lifecycle.ts` decided and tells everybody, in one statement. The row must be locked by `lockRun`. A run that
- * starts moves the clock of the fair order to its tag, so that newcomers queue beside it, not behind the past.
+ * Writes what `lifecycle.ts` decided for a run that goes on and tells everybody, in one statement. The row must be locked by
+ * `lockRun`. A run that starts moves the clock of the fair order to its tag, so that newcomers queue beside it, not behind
+ * the past.
  */
-export async function writeRun(tx: Tx, id: Uuid, change: RunChange): Promise<void> {
+export async function writeRun(tx: Tx, id: Uuid, change: Lifecycle & { startedAt?: Date }): Promise<void> {
   await tx
     .updateTable('runs')
     .set({
@@ -201,10 +171,6 @@ export async function writeRun(tx: Tx, id: Uuid, change: RunChange): Promise<voi
       worker: change.worker,
       unsafe_until: change.unsafeUntil,
       ...(change.startedAt === undefined ? {} : { started_at: change.startedAt }),
-      ...(change.finishedAt === undefined ? {} : { finished_at: change.finishedAt }),
-      ...(change.progress === undefined ? {} : { progress: change.progress }),
-      ...(change.outputs === undefined ? {} : { outputs: JSON.stringify(change.outputs) }),
-      ...(change.error === undefined ? {} : { error: JSON.stringify(change.error) }),
     })
     .where('id', '=', id)
     .returning([
@@ -213,6 +179,39 @@ export async function writeRun(tx: Tx, id: Uuid, change: RunChange): Promise<voi
         then setval('fair_clock', fair_tag) end`.as('clock'),
     ])
     .execute();
+}
+
+/**
+ * Writes the end of a run, counts it in the usage of its account and tells everybody, in one statement. The row must be
+ * locked by `lockRun`. The account's usage stays locked until the transaction is over, so this is its last statement.
+ */
+export async function endRun(tx: Tx, run: RunRow & EndedRun): Promise<void> {
+  const added = tally(run);
+  await sql`
+    with ended as (
+      update runs set status = ${run.status}, attempt = ${run.attempt}::int, lost_attempts = ${run.lost_attempts}::int,
+        worker = ${run.worker}::int, unsafe_until = ${run.unsafe_until}::timestamptz,
+        finished_at = ${run.finished_at}::timestamptz, outputs = ${jsonOrNull(run.outputs)}::jsonb,
+        error = ${jsonOrNull(run.error)}::jsonb
+      where id = ${run.id}::uuid
+      returning account_id, tool, pg_notify(${channels.run}, ${`${run.id} ${run.status}`}) as told
+    )
+    insert into usage_by_tool as u
+      (account_id, day, tool, done, failed, cancelled, bytes_in, bytes_out, processing_ms)
+    select account_id, ${added.day}::date, tool, ${added.done}::int, ${added.failed}::int, ${added.cancelled}::int,
+      ${added.bytesIn}::bigint, ${added.bytesOut}::bigint, ${added.processingMs}::bigint
+    from ended
+    on conflict (account_id, day, tool) do update set
+      done = u.done + excluded.done,
+      failed = u.failed + excluded.failed,
+      cancelled = u.cancelled + excluded.cancelled,
+      bytes_in = u.bytes_in + excluded.bytes_in,
+      bytes_out = u.bytes_out + excluded.bytes_out,
+      processing_ms = u.processing_ms + excluded.processing_ms`.execute(tx);
+}
+
+function jsonOrNull(value: unknown): string | null {
+  return value === null ? null : JSON.stringify(value);
 }
 
 /** Progress of an attempt; never goes down, and nothing happens when the attempt no longer runs. */
@@ -234,12 +233,6 @@ export async function selectHeldAttempts(db: Db, worker: number): Promise<{ id: 
     .where('status', '=', 'processing')
     .where('worker', '=', worker)
     .execute();
-}
-
-export async function countToday(db: Db, accountId: Uuid, day: string): Promise<number> {
-  const { rows } = await sql<{ runs: number }>`
-    select runs from usage_days where account_id = ${accountId} and day = ${day}::date`.execute(db);
-  return rows[0]?.runs ?? 0;
 }
 
 /** Runs whose files are due, oldest first. A run that still runs keeps them. */

@@ -1,3 +1,4 @@
+import { removeExpired } from '../accounts/expired.ts';
 import type { Db } from '../db/database.ts';
 import { queueNames, type Queue } from '../db/queue.ts';
 import type { FileStore } from '../files/store.ts';
@@ -6,6 +7,7 @@ import type { Uuid } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { selectExpired } from './queries.ts';
 import { filesOf } from './runs.ts';
+import { utcDay } from './usage.ts';
 
 const hour = 60 * 60 * 1000;
 const day = 24 * hour;
@@ -16,6 +18,7 @@ const keep = {
   idempotencyKeys: day,
   unfinishedKeys: 2 * hour,
   deliveries: 30 * day,
+  usage: 400 * day,
   strayFiles: 2 * hour,
 };
 const batch = 200;
@@ -52,7 +55,7 @@ export async function startRetention(parts: Parts): Promise<Retention> {
   return { ...retention, stop: () => queue.offWork(queueNames.retention, { id: worker }) };
 }
 
-export function createRetention({ db, store, clock, log }: Parts): Omit<Retention, 'stop'> {
+export function createRetention({ db, store, clock, log }: Omit<Parts, 'queue'>): Omit<Retention, 'stop'> {
   const ago = (age: number) => new Date(clock.now().getTime() - age);
 
   async function removeExpiredFiles(): Promise<void> {
@@ -85,6 +88,11 @@ export function createRetention({ db, store, clock, log }: Parts): Omit<Retentio
       .deleteFrom('webhook_deliveries')
       .where('created_at', '<', ago(keep.deliveries))
       .where('state', '<>', 'pending')
+      .execute();
+    await removeExpired(db, clock.now());
+    await db
+      .deleteFrom('usage_by_tool')
+      .where('day', '<', utcDay(ago(keep.usage)))
       .execute();
   }
 

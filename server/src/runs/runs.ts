@@ -1,4 +1,4 @@
-import type { CancelReply, Run, RunError, RunStatus, Submission } from '@millrun/sdk';
+import type { CancelReply, Run, RunError, RunStatus, Submission, UsageHistory } from '@millrun/sdk';
 import type { Plan } from '../accounts/plans.ts';
 import type { Db, Tx } from '../db/database.ts';
 import { lockClaims, queueNames, within, type Queue } from '../db/queue.ts';
@@ -13,7 +13,9 @@ import { rememberReply, type IdempotentRequest } from './idempotency.ts';
 import * as lifecycle from './lifecycle.ts';
 import type { Links } from './links.ts';
 import * as queries from './queries.ts';
-import type { Position, RunRow } from './queries.ts';
+import type { Position } from './queries.ts';
+import type { RunRow } from './run-row.ts';
+import { selectUsage, selectUsageToday, utcDay, type UsageToday } from './usage.ts';
 import { viewRun, viewSubmission } from './view.ts';
 
 /** Who asks: an account and what its plan allows. */
@@ -54,7 +56,9 @@ export interface Runs {
   remove(owner: Owner, id: string): Promise<void>;
   retry(owner: Owner, id: string, links: Links): Promise<Submission>;
   view(row: RunRow, links: Links): Run;
-  runsToday(owner: Owner): Promise<number>;
+  usageToday(owner: Owner): Promise<UsageToday>;
+  /** The last days by tool, today (UTC) included. */
+  usageHistory(owner: Owner, days: number): Promise<UsageHistory>;
 
   claim(worker: number, count: number): Promise<ClaimedRun[]>;
   beat(worker: number, held: readonly Uuid[]): Promise<{ id: Uuid; attempt: number }[]>;
@@ -86,6 +90,8 @@ interface Parts {
   ownLinks: () => Links;
 }
 
+const dayMs = 24 * 60 * 60 * 1000;
+
 /** Stands for "no limit" where the queue wants a number. */
 const unlimited = 1_000_000;
 
@@ -99,7 +105,7 @@ export function createRuns(parts: Parts): Runs {
 
   async function submit(owner: Owner, request: SubmitRequest, links: Links): Promise<Submission> {
     const createdAt = now();
-    const day = createdAt.toISOString().slice(0, 10);
+    const day = utcDay(createdAt);
     const reply = viewSubmission({ id: request.id, tool: request.tool, created_at: createdAt }, links);
     await db.transaction().execute(async (tx) => {
       const place = await queries.insertRun(tx, {
@@ -204,37 +210,35 @@ export function createRuns(parts: Parts): Runs {
     return row;
   }
 
-  /** Makes a locked run terminal: the row, its job and the deliveries its owner asked for, all in one transaction. */
+  /**
+   * Makes a locked run terminal: the deliveries its owner asked for, its job, the row and the usage of the account, all in
+   * one transaction.
+   */
   async function end(
     tx: Tx,
     row: RunRow,
     result: { next: lifecycle.Lifecycle; outputs?: StoredOutput[]; error?: RunError },
   ): Promise<void> {
-    const finishedAt = now();
     const { next, outputs, error } = result;
-    const change = {
-      ...next,
-      finishedAt,
-      ...(outputs === undefined ? {} : { outputs }),
-      ...(error === undefined ? {} : { error }),
-    };
-    await queries.writeRun(tx, row.id, change);
-    await queue.deleteJob(queueNames.runs, row.id, { db: within(tx) });
-    const ended: RunRow = {
+    const ended = {
       ...row,
-      status: next.status,
+      status: next.status === 'done' ? ('done' as const) : ('failed' as const),
+      attempt: next.attempt,
+      lost_attempts: next.lostAttempts,
+      worker: next.worker,
       unsafe_until: next.unsafeUntil,
-      finished_at: finishedAt,
+      finished_at: now(),
       outputs: outputs ?? null,
       error: error ?? null,
     };
-    const type = next.status === 'done' ? 'run.completed' : 'run.failed';
+    await queue.deleteJob(queueNames.runs, row.id, { db: within(tx) });
     await webhooks.enqueue(tx, {
       accountId: row.account_id,
-      type,
+      type: ended.status === 'done' ? 'run.completed' : 'run.failed',
       runId: row.id,
-      payload: () => viewRun(ended, parts.ownLinks(), finishedAt),
+      payload: () => viewRun(ended, parts.ownLinks(), ended.finished_at),
     });
+    await queries.endRun(tx, ended);
   }
 
   async function claim(worker: number, count: number): Promise<ClaimedRun[]> {
@@ -245,17 +249,20 @@ export function createRuns(parts: Parts): Runs {
         groupConcurrency: { default: unlimited, tiers: groupLimits },
         db: within(tx),
       });
+      // All are locked before one is ended: an end waits for the usage of its account, which whoever ends the next run
+      // may hold after that run.
+      const rows = new Map<Uuid, RunRow | undefined>();
+      for (const { id } of jobs) rows.set(id, await queries.lockRun(tx, id));
       const taken: ClaimedRun[] = [];
-      for (const { id } of jobs) {
-        const run = await take(tx, id, worker);
+      for (const [id, row] of rows) {
+        const run = await take(tx, id, row, worker);
         if (run !== undefined) taken.push(run);
       }
       return taken;
     });
   }
 
-  async function take(tx: Tx, id: Uuid, worker: number): Promise<ClaimedRun | undefined> {
-    const row = await queries.lockRun(tx, id);
+  async function take(tx: Tx, id: Uuid, row: RunRow | undefined, worker: number): Promise<ClaimedRun | undefined> {
     // A worker stood in the row although the job was free: its heartbeat had stopped, so its attempt counts as lost.
     const before = row === undefined ? undefined : await withoutFormerWorker(tx, row);
     const next = before === undefined ? undefined : lifecycle.claimed(before, worker);
@@ -300,13 +307,16 @@ export function createRuns(parts: Parts): Runs {
   }
 
   async function lose(id: Uuid, attempt: number): Promise<void> {
-    await db.transaction().execute(async (tx) => {
+    const lost = await db.transaction().execute(async (tx) => {
       const row = await queries.lockRun(tx, id);
       const next = row === undefined ? undefined : lifecycle.lost(toLifecycle(row), attempt, windowEnd());
-      if (row === undefined || next === undefined) return;
+      if (row === undefined || next === undefined) return false;
       if (lifecycle.isTerminal(next.status)) await end(tx, row, { next, error: workerLost });
       else await requeue(tx, id, next);
+      return true;
     });
+    // Its worker was killed, perhaps while it published, and can remove nothing any more.
+    if (lost) await store.removeAll(outputsOf(id, attempt));
   }
 
   async function giveBack(run: ClaimedRun): Promise<void> {
@@ -326,7 +336,12 @@ export function createRuns(parts: Parts): Runs {
     remove,
     retry,
     view: (row, links) => viewRun(row, links, now()),
-    runsToday: (owner) => queries.countToday(db, owner.accountId, now().toISOString().slice(0, 10)),
+    usageToday: (owner) => selectUsageToday(db, owner.accountId, utcDay(now())),
+    async usageHistory(owner, days) {
+      const today = now();
+      const [from, to] = [utcDay(new Date(today.getTime() - (days - 1) * dayMs)), utcDay(today)];
+      return { data: await selectUsage(db, owner.accountId, from, to), from, to };
+    },
     claim,
     async beat(worker, held) {
       if (held.length > 0) await queue.touch(queueNames.runs, [...held]);

@@ -2,7 +2,7 @@ import type { Run, StreamMessage, Submission } from '@millrun/sdk';
 import { publicId } from '../lib/ids.ts';
 import { actions } from './lifecycle.ts';
 import type { Links } from './links.ts';
-import type { RunRow } from './queries.ts';
+import type { RunRow } from './run-row.ts';
 
 /** The row of a run as the API shows it, everywhere the same. */
 export function viewRun(row: RunRow, links: Links, now: Date): Run {
@@ -35,7 +35,8 @@ function viewState(row: RunRow, links: Links): Omit<StreamMessage, 'status'> {
     case 'processing':
       return { progress: row.progress };
     case 'done':
-      return { outputs: row.files_removed ? [] : viewOutputs(row, links) };
+      if (row.files_removed) return { outputs: [] };
+      return { outputs: viewOutputs(row, links), archive_url: links.archive(row.id) };
     case 'failed':
       return {
         error: row.error ?? { code: 'internal', message: 'The run failed for a reason that was not recorded.' },

@@ -20,6 +20,9 @@ const timeoutMs = 15_000;
 const slots = 40;
 const perAccount = 5;
 
+/** Replies kept of a delivery: its owner may have it sent again without end. */
+const keptResponses = 10;
+
 interface Parts {
   db: Db;
   queue: Queue;
@@ -60,15 +63,22 @@ async function deliver(parts: Parts, job: Job): Promise<void> {
     await parts.queue.deleteJob(queueNames.deliveries, job.id);
     return;
   }
-  const attempt: StoredAttempt = due.webhook.enabled
+  const made: Try = due.webhook.enabled
     ? await post(parts, due.delivery, due.webhook)
-    : { at: parts.clock.now().toISOString(), error: 'The webhook is disabled.', duration_ms: 0 };
-  await record(parts, job, due, attempt);
+    : { attempt: { at: parts.clock.now().toISOString(), error: 'The webhook is disabled.', duration_ms: 0 } };
+  await record(parts, job, due, made);
 }
 
-async function post(parts: Parts, delivery: DeliveryRow, webhook: WebhookRow): Promise<StoredAttempt> {
+interface Try {
+  attempt: StoredAttempt;
+  /** The payload as it was sent; absent when the receiver was not called. */
+  sent?: Record<string, unknown>;
+}
+
+async function post(parts: Parts, delivery: DeliveryRow, webhook: WebhookRow): Promise<Try> {
   const at = parts.clock.now();
-  const body = JSON.stringify(parts.freshen(delivery.payload));
+  const payload = parts.freshen(delivery.payload);
+  const body = JSON.stringify(payload);
   const headers = {
     'Content-Type': 'application/json',
     ...signatureHeaders({
@@ -78,13 +88,20 @@ async function post(parts: Parts, delivery: DeliveryRow, webhook: WebhookRow): P
       secrets: secretsOf(webhook, at),
     }),
   };
-  const outcome = await parts.guard.post(webhook.url, { body, headers, timeoutMs });
-  return {
+  const { durationMs, sentHeaders, status, error, response } = await parts.guard.post(webhook.url, {
+    body,
+    headers,
+    timeoutMs,
+  });
+  const attempt: StoredAttempt = {
     at: at.toISOString(),
-    duration_ms: Math.round(outcome.durationMs),
-    ...(outcome.status === undefined ? {} : { status: outcome.status }),
-    ...(outcome.error === undefined ? {} : { error: outcome.error }),
+    duration_ms: Math.round(durationMs),
+    ...(status === undefined ? {} : { status }),
+    ...(error === undefined ? {} : { error }),
+    ...(sentHeaders === undefined ? {} : { request: { url: webhook.url, headers: sentHeaders } }),
+    ...(response === undefined ? {} : { response }),
   };
+  return sentHeaders === undefined ? { attempt } : { attempt, sent: payload };
 }
 
 function secretsOf(webhook: WebhookRow, now: Date): string[] {
@@ -97,7 +114,7 @@ async function record(
   parts: Parts,
   job: Job,
   due: { delivery: DeliveryRow; webhook: WebhookRow },
-  attempt: StoredAttempt,
+  { attempt, sent }: Try,
 ): Promise<void> {
   const { webhook } = due;
   const gone = attempt.status === 410;
@@ -107,12 +124,13 @@ async function record(
     // Its owner may have had it sent again meanwhile: another try may have been recorded since ours began.
     const delivery = await queries.lockDelivery(tx, webhook.id, due.delivery.id);
     if (delivery === undefined) return;
-    const attempts = [...delivery.attempts, attempt];
+    const attempts = withAttempt(delivery.attempts, attempt);
     const delivered = delivery.state === 'delivered' || isSuccess(attempt);
     const pause = delivered || gone || !webhook.enabled ? undefined : pauses[attempts.length];
     const wait = pause === undefined ? undefined : pause * (1 + Math.random() * jitter);
     await queries.updateDelivery(tx, {
       ...delivery,
+      payload: sent ?? delivery.payload,
       attempts,
       state: delivered ? 'delivered' : wait === undefined ? 'failed' : 'pending',
       next_attempt_at: wait === undefined ? null : new Date(parts.clock.now().getTime() + wait * 1000),
@@ -121,6 +139,17 @@ async function record(
     const next = { startAfter: Math.round(wait), group: { id: delivery.account_id }, db: within(tx) };
     await parts.queue.send(queueNames.deliveries, { delivery: delivery.id }, next);
   });
+}
+
+/** Only the latest attempts keep what came back, and the latest that sent anything what it sent. */
+export function withAttempt(attempts: readonly StoredAttempt[], latest: StoredAttempt): StoredAttempt[] {
+  const firstKept = attempts.length + 1 - keptResponses;
+  const earlier = attempts.map(({ request, response, ...attempt }, index) => ({
+    ...attempt,
+    ...(request === undefined || latest.request !== undefined ? {} : { request }),
+    ...(response === undefined || index < firstKept ? {} : { response }),
+  }));
+  return [...earlier, latest];
 }
 
 function isSuccess({ status }: StoredAttempt): boolean {

@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createAddressGuard, isPublic, type PostOptions } from './guard.ts';
+import { isPublic } from '../lib/outbound-address.ts';
+import { createAddressGuard, type PostOptions } from './guard.ts';
 
 const open: { close(): unknown }[] = [];
 afterEach(() => Promise.all(open.splice(0).map((server) => server.close())));
@@ -161,9 +162,30 @@ test('what is no address is not public', () => {
 
 describe('post', () => {
   test('sends the body and the headers and reports the reply', async () => {
-    const target = await receiver((_request, response) => response.writeHead(202).end('queued\0'));
+    const target = await receiver((_request, response) =>
+      response
+        .writeHead(202, [
+          ['X-Seen', 'a'],
+          ['X-Seen', 'b'],
+        ])
+        .end('queued\0'),
+    );
     const outcome = await local.post(target.url, message);
-    expect(outcome).toEqual({ status: 202, body: 'queued\uFFFD', durationMs: expect.any(Number) });
+    expect(outcome).toEqual({
+      status: 202,
+      response: {
+        headers: expect.objectContaining({ 'x-seen': 'a, b' }),
+        body: 'queued\uFFFD',
+        truncated: false,
+      },
+      sentHeaders: {
+        'content-type': 'application/json',
+        'content-length': '8',
+        'accept-encoding': 'identity',
+        host: `127.0.0.1:${target.port}`,
+      },
+      durationMs: expect.any(Number),
+    });
     const [got] = target.requests;
     expect(got?.body).toBe(message.body);
     expect(got?.request).toMatchObject({ method: 'POST', url: '/hook' });
@@ -184,7 +206,10 @@ describe('post', () => {
     });
     expect(await rebinding.judge(`http://rebind.example:${target.port}/`)).toBeUndefined();
     const outcome = await rebinding.post(`http://rebind.example:${target.port}/`, message);
-    expect(outcome).toMatchObject({ error: 'The address of rebind.example is not public.' });
+    expect(outcome).toEqual({
+      error: 'The address of rebind.example is not public.',
+      durationMs: expect.any(Number),
+    });
     expect(asked).toBe(2);
     expect(target.connections).toHaveLength(0);
   });
@@ -232,7 +257,7 @@ describe('post', () => {
   test('does not follow a redirect', async () => {
     const secret = await receiver();
     const target = await receiver((_request, response) => response.writeHead(307, { Location: secret.url }).end());
-    expect(await local.post(target.url, message)).toMatchObject({ status: 307, body: '' });
+    expect(await local.post(target.url, message)).toMatchObject({ status: 307, response: { body: '' } });
     expect(secret.requests).toHaveLength(0);
   });
 
@@ -245,15 +270,40 @@ describe('post', () => {
       write();
     });
     const outcome = await local.post(target.url, message);
-    expect(outcome).toMatchObject({ status: 200, body: 'x'.repeat(4096) });
+    expect(outcome).toMatchObject({ status: 200, response: { body: 'x'.repeat(4096), truncated: true } });
     expect(outcome.durationMs).toBeLessThan(1500);
     await expect.poll(() => target.connections[0]?.destroyed).toBe(true);
+  });
+
+  test('says that a body was cut only when it was, and leaves out a character that the cut goes through', async () => {
+    const bodies = ['x'.repeat(4096), `${'x'.repeat(4095)}ä`, ''];
+    const target = await receiver((_request, response) => response.end(bodies[target.requests.length - 1]));
+    const responses = [];
+    for (const _ of bodies) responses.push((await local.post(target.url, message)).response);
+    expect(responses).toMatchObject([
+      { body: 'x'.repeat(4096), truncated: false },
+      { body: 'x'.repeat(4095), truncated: true },
+      { body: '', truncated: false },
+    ]);
+  });
+
+  test('keeps at most 4 kB of the headers', async () => {
+    const target = await receiver((_request, response) => {
+      for (let header = 0; header < 10; header++) response.setHeader(`X-Long-${header}`, 'y'.repeat(1000));
+      response.end();
+    });
+    const { response } = await local.post(target.url, message);
+    expect(Object.keys(response?.headers ?? {})).toEqual(['x-long-0', 'x-long-1', 'x-long-2', 'x-long-3']);
   });
 
   test('a receiver that never answers is given up at the limit', async () => {
     const target = await receiver(() => undefined);
     const outcome = await local.post(target.url, { ...message, timeoutMs: 150 });
-    expect(outcome).toEqual({ error: 'The receiver did not answer in time.', durationMs: expect.any(Number) });
+    expect(outcome).toEqual({
+      error: 'The receiver did not answer in time.',
+      sentHeaders: expect.any(Object),
+      durationMs: expect.any(Number),
+    });
     expect(outcome.durationMs).toBeGreaterThanOrEqual(140);
     expect(outcome.durationMs).toBeLessThan(1500);
     await expect.poll(() => target.connections[0]?.destroyed).toBe(true);
@@ -277,7 +327,7 @@ describe('post', () => {
       response.write('slow');
     });
     const outcome = await local.post(target.url, { ...message, timeoutMs: 200 });
-    expect(outcome).toMatchObject({ status: 200, body: 'slow' });
+    expect(outcome).toMatchObject({ status: 200, response: { body: 'slow', truncated: false } });
     expect(outcome.durationMs).toBeLessThan(1500);
   });
 
@@ -334,6 +384,6 @@ describe('post', () => {
 
   test('a compressed reply is not decompressed', async () => {
     const target = await receiver((_request, response) => response.setHeader('Content-Encoding', 'gzip').end('plain'));
-    expect((await local.post(target.url, message)).body).toBe('plain');
+    expect((await local.post(target.url, message)).response?.body).toBe('plain');
   });
 });

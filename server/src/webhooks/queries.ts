@@ -1,35 +1,11 @@
-import { sql, type SqlBool } from 'kysely';
+import { sql, type Selectable, type SqlBool } from 'kysely';
 import type { WebhookEvent } from '@millrun/sdk';
 import type { Db, Tx } from '../db/database.ts';
-import type { StoredAttempt } from '../db/schema.ts';
+import type { Schema, StoredAttempt } from '../db/schema.ts';
 import type { Uuid } from '../lib/ids.ts';
 
-export interface WebhookRow {
-  id: Uuid;
-  account_id: Uuid;
-  url: string;
-  events: WebhookEvent[];
-  secret: string;
-  previous_secret: string | null;
-  previous_secret_until: Date | null;
-  enabled: boolean;
-  disabled_reason: string | null;
-  created_at: Date;
-}
-
-export interface DeliveryRow {
-  id: Uuid;
-  webhook_id: Uuid;
-  account_id: Uuid;
-  event_id: Uuid;
-  event_type: string;
-  run_id: Uuid | null;
-  payload: Record<string, unknown>;
-  state: 'pending' | 'delivered' | 'failed';
-  attempts: StoredAttempt[];
-  next_attempt_at: Date | null;
-  created_at: Date;
-}
+export type WebhookRow = Selectable<Schema['webhooks']>;
+export type DeliveryRow = Selectable<Schema['webhook_deliveries']>;
 
 export function selectWebhook(db: Db, accountId: Uuid, id: Uuid): Promise<WebhookRow | undefined> {
   return db
@@ -76,6 +52,15 @@ export function lockDelivery(tx: Tx, webhookId: Uuid, id: Uuid): Promise<Deliver
     .executeTakeFirst();
 }
 
+export function selectDelivery(db: Db, webhookId: Uuid, id: Uuid): Promise<DeliveryRow | undefined> {
+  return db
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where('webhook_id', '=', webhookId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
 /** A delivery with the webhook it goes to; undefined when either is gone. */
 export async function selectDue(db: Db, id: Uuid): Promise<{ delivery: DeliveryRow; webhook: WebhookRow } | undefined> {
   const delivery = await db.selectFrom('webhook_deliveries').selectAll().where('id', '=', id).executeTakeFirst();
@@ -87,20 +72,40 @@ export async function selectDue(db: Db, id: Uuid): Promise<{ delivery: DeliveryR
 export async function updateDelivery(tx: Tx, row: DeliveryRow): Promise<void> {
   await tx
     .updateTable('webhook_deliveries')
-    .set({ state: row.state, attempts: JSON.stringify(row.attempts), next_attempt_at: row.next_attempt_at })
+    .set({
+      state: row.state,
+      payload: JSON.stringify(row.payload),
+      attempts: JSON.stringify(row.attempts),
+      next_attempt_at: row.next_attempt_at,
+    })
     .where('id', '=', row.id)
     .execute();
 }
 
-/** Newest first. */
+/** Newest first, without what was sent and what came back: that is kilobytes each. */
 export function selectDeliveries(
   db: Db,
   webhookId: Uuid,
   page: { limit: number; before?: Uuid | undefined },
-): Promise<DeliveryRow[]> {
+): Promise<Omit<DeliveryRow, 'payload'>[]> {
+  const attempts = sql<StoredAttempt[]>`(
+    select coalesce(jsonb_agg(attempt - 'request' - 'response' order by place), '[]')
+    from jsonb_array_elements(attempts) with ordinality as tried (attempt, place)
+  )`.as('attempts');
   return db
     .selectFrom('webhook_deliveries')
-    .selectAll()
+    .select([
+      'id',
+      'webhook_id',
+      'account_id',
+      'event_id',
+      'event_type',
+      'run_id',
+      'state',
+      attempts,
+      'next_attempt_at',
+      'created_at',
+    ])
     .where('webhook_id', '=', webhookId)
     .$if(page.before !== undefined, (query) => query.where('id', '<', page.before ?? ''))
     .orderBy('id', 'desc')

@@ -1,8 +1,8 @@
-import type { Delivery, Webhook, WebhookEvent, WebhookWithSecret } from '@millrun/sdk';
+import type { Delivery, DeliveryDetail, Webhook, WebhookEvent, WebhookWithSecret } from '@millrun/sdk';
 import { notify, type Db, type Tx } from '../db/database.ts';
 import { queueNames, within, type Queue } from '../db/queue.ts';
 import type { Clock } from '../lib/clock.ts';
-import { notFound, validationFailed, type FieldErrors } from '../lib/errors.ts';
+import { notFound, validationFailed, type AppError, type FieldErrors } from '../lib/errors.ts';
 import { newUuid, parseId, publicId, type Uuid } from '../lib/ids.ts';
 import type { AddressGuard } from './guard.ts';
 import * as queries from './queries.ts';
@@ -32,6 +32,8 @@ export interface Webhooks {
   rotateSecret(accountId: Uuid, id: string): Promise<WebhookWithSecret>;
   test(accountId: Uuid, id: string): Promise<Delivery>;
   deliveries(accountId: Uuid, id: string, page: { limit: number; before?: Uuid | undefined }): Promise<Delivery[]>;
+  /** With what was sent and what came back. */
+  delivery(accountId: Uuid, id: string, deliveryId: string): Promise<DeliveryDetail>;
   redeliver(accountId: Uuid, id: string, deliveryId: string): Promise<Delivery>;
   /** Stores a delivery for every webhook of the account that wants the event, in the transaction that caused it. */
   enqueue(tx: Tx, event: RunEvent): Promise<void>;
@@ -162,12 +164,20 @@ export function createWebhooks(parts: { db: Db; queue: Queue; guard: AddressGuar
       const row = await find(accountId, id);
       return (await queries.selectDeliveries(db, row.id, page)).map(viewDelivery);
     },
+    async delivery(accountId, id, deliveryId) {
+      const webhook = await find(accountId, id);
+      const uuid = parseId('delivery', deliveryId);
+      const row = uuid === undefined ? undefined : await queries.selectDelivery(db, webhook.id, uuid);
+      if (row === undefined) throw noSuchDelivery();
+      return viewDetail(row, webhook.url);
+    },
+
     async redeliver(accountId, id, deliveryId) {
       const webhook = await find(accountId, id);
       const uuid = parseId('delivery', deliveryId);
       return db.transaction().execute(async (tx) => {
         const row = uuid === undefined ? undefined : await queries.lockDelivery(tx, webhook.id, uuid);
-        if (row === undefined) throw notFound('There is no delivery with this id.');
+        if (row === undefined) throw noSuchDelivery();
         const again: DeliveryRow = { ...row, state: 'pending', next_attempt_at: clock.now() };
         await queries.updateDelivery(tx, again);
         await sendJob(tx, again);
@@ -218,14 +228,39 @@ function view(row: WebhookRow): Webhook {
   };
 }
 
-export function viewDelivery(row: DeliveryRow): Delivery {
+function noSuchDelivery(): AppError {
+  return notFound('There is no delivery with this id.');
+}
+
+/** As it stands in a list: without what was sent and what came back. */
+function viewDelivery(row: Omit<DeliveryRow, 'payload'>): Delivery {
+  const attempts = row.attempts.map((attempt) => {
+    const { request: _, response: __, ...tried } = attempt;
+    return tried;
+  });
+  return { ...viewHead(row), attempts };
+}
+
+function viewDetail(row: DeliveryRow, url: string): DeliveryDetail {
+  const sent = row.attempts.findLast(({ request }) => request !== undefined)?.request;
+  const attempts = row.attempts.map((attempt) => {
+    const { request: _, ...tried } = attempt;
+    return tried;
+  });
+  return {
+    ...viewHead(row),
+    attempts,
+    request: { url: sent?.url ?? url, headers: sent?.headers ?? {}, body: JSON.stringify(row.payload) },
+  };
+}
+
+function viewHead(row: Omit<DeliveryRow, 'payload'>): Omit<Delivery, 'attempts'> {
   return {
     id: publicId('delivery', row.id),
     event_id: publicId('event', row.event_id),
     event_type: row.event_type as Delivery['event_type'],
     run_id: row.run_id === null ? null : publicId('run', row.run_id),
     state: row.state,
-    attempts: row.attempts,
     next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
   };
