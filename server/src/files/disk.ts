@@ -17,7 +17,7 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { AppError, errorCode } from '../lib/errors.ts';
 import { Failure } from '../lib/failure.ts';
-import { createSampler } from './sniff.ts';
+import { createSampler } from './content-sample.ts';
 import {
   type ByteSource,
   FileNotFound,

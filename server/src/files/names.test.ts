@@ -14,6 +14,7 @@ describe('cleanFilename', () => {
     ['../../etc/passwd', 'passwd'],
     ['..\\..\\x.txt', 'x.txt'],
     ['C:\\Users\\me\\report.docx', 'report.docx'],
+    ['C:report.docx', 'C_report.docx'],
     ['folder/', 'folder'],
     ['-rf', 'rf'],
     ['--output=x.png', 'output=x.png'],

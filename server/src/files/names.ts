@@ -8,6 +8,9 @@ const invisible = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u20
 /** Names that Windows keeps for devices, whatever extension follows. */
 const reservedOnWindows = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])(?=\.|$)/i;
 
+/** What Windows, and writers of archives, take for a drive. */
+const drive = /^([a-z]):/i;
+
 const extension = /(?:\.tar)?\.[^.\s]{1,16}$/u;
 
 /**
@@ -18,7 +21,7 @@ const extension = /(?:\.tar)?\.[^.\s]{1,16}$/u;
 export function cleanFilename(given: string | undefined): string {
   const plain = (given ?? '').toWellFormed().normalize('NFC').replace(invisible, '');
   const segment = plain.split(/[/\\]/).findLast((part) => part !== '') ?? '';
-  const trimmed = withoutTrailing(segment.replace(/^[-.\s]+/, ''));
+  const trimmed = withoutTrailing(segment.replace(/^[-.\s]+/, '').replace(drive, '$1_'));
   const named = reservedOnWindows.test(trimmed) ? `_${trimmed}` : trimmed;
   return shorten(named) || 'file';
 }

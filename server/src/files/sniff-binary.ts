@@ -1,76 +1,5 @@
 import type { FileTypeId } from '../lib/media-types.ts';
-import type { ContentSample } from './sniff.ts';
-
-/** The bytes at a file offset where the sample covers all of them. */
-function bytesAt({ head, tail, size }: ContentSample, offset: number, length: number): Buffer | undefined {
-  if (offset + length <= head.length) return head.subarray(offset, offset + length);
-  const inTail = offset - (size - tail.length);
-  if (inTail >= 0 && inTail + length <= tail.length) return tail.subarray(inTail, inTail + length);
-  return undefined;
-}
-
-function text(bytes: Buffer, start: number, end: number): string {
-  return bytes.toString('latin1', start, end);
-}
-
-const localHeader = 0x04034b50;
-const centralHeader = Buffer.from('PK\x01\x02', 'latin1');
-
-/** What is inside a ZIP, told from the names of its entries; anything unknown is a plain `zip`. */
-export function zipFile(sample: ContentSample): FileTypeId {
-  if (openDocumentType(sample.head) === 'application/vnd.oasis.opendocument.text') return 'odt';
-  const names = [...localNames(sample.head), ...centralNames(sample.tail)];
-  if (!names.includes('[Content_Types].xml')) return 'zip';
-  if (names.some((name) => name.startsWith('word/'))) return 'docx';
-  if (names.some((name) => name.startsWith('xl/'))) return 'xlsx';
-  if (names.some((name) => name.startsWith('ppt/'))) return 'pptx';
-  return 'zip';
-}
-
-/** OpenDocument files begin with an uncompressed entry `mimetype` that says what they are. */
-function openDocumentType(head: Buffer): string | undefined {
-  if (head.length < 38 || text(head, 30, 38) !== 'mimetype') return undefined;
-  const start = 38 + head.readUInt16LE(28);
-  return text(head, start, start + head.readUInt32LE(18));
-}
-
-/** Entry names at the start of the archive, as far as their sizes are told ahead of the data. */
-function* localNames(head: Buffer): Generator<string> {
-  let at = 0;
-  while (at + 30 <= head.length && head.readUInt32LE(at) === localHeader) {
-    const nameLength = head.readUInt16LE(at + 26);
-    yield text(head, at + 30, at + 30 + nameLength);
-    const sizeFollowsData = (head.readUInt16LE(at + 6) & 8) !== 0;
-    if (sizeFollowsData) return;
-    at += 30 + nameLength + head.readUInt16LE(at + 28) + head.readUInt32LE(at + 18);
-  }
-}
-
-/** Entry names of the directory at the end of the archive; its start may lie before the tail, so its marks are searched. */
-function* centralNames(tail: Buffer): Generator<string> {
-  let at = tail.indexOf(centralHeader);
-  while (at >= 0 && at + 46 <= tail.length) {
-    const nameLength = tail.readUInt16LE(at + 28);
-    yield text(tail, at + 46, at + 46 + nameLength);
-    at = tail.indexOf(centralHeader, at + 46 + nameLength);
-  }
-}
-
-const wordStream = Buffer.from('WordDocument', 'utf16le');
-const encryptedStream = Buffer.from('EncryptedPackage', 'utf16le');
-const dataSpaces = Buffer.from('StrongEncryptionDataSpace', 'utf16le');
-/** Where a Word file without a found directory usually has its first stream, and the mark of that stream. */
-const firstSector = 512;
-const wordMagic = 0xa5ec;
-
-/** What an OLE compound file holds, told by the names of its streams: locked OOXML, Word 97-2003, or nothing we read. */
-export function compoundFile(sample: ContentSample): FileTypeId {
-  const ends = [sample.head, sample.tail];
-  if (ends.some((bytes) => bytes.includes(encryptedStream) || bytes.includes(dataSpaces))) return 'encrypted_office';
-  if (ends.some((bytes) => bytes.includes(wordStream))) return 'doc';
-  const first = bytesAt(sample, firstSector, 2);
-  return first?.readUInt16LE() === wordMagic ? 'doc' : 'binary';
-}
+import { bytesAt, type ContentSample, latin1 } from './content-sample.ts';
 
 const tiffTags = { photometric: 0x0106, subDirectories: 0x014a, cfaPattern: 0x828e, dngVersion: 0xc612 };
 /** Photometric interpretations that only sensor data has: colour filter array, linear raw. */
@@ -89,11 +18,11 @@ interface TiffEntry {
  * mark of their own. A picture exported by a camera maker's software has neither and stays a TIFF.
  */
 export function tiffOrRaw(sample: ContentSample): FileTypeId | undefined {
-  const mark = text(sample.head, 0, 4);
+  const mark = latin1(sample.head, 0, 4);
   if (['IIRO', 'IIRS', 'MMOR', 'IIU\0'].includes(mark)) return 'raw';
   if (mark === 'II+\0' || mark === 'MM\0+') return 'tiff';
   if (sample.head.length < 8 || (mark !== 'II*\0' && mark !== 'MM\0*')) return undefined;
-  if (text(sample.head, 8, 11) === 'CR\x02') return 'raw';
+  if (latin1(sample.head, 8, 11) === 'CR\x02') return 'raw';
   return holdsSensorData(sample, mark === 'II*\0') ? 'raw' : 'tiff';
 }
 
@@ -144,21 +73,21 @@ const heicBrands = new Set(['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'hev
 const neutralBrands = new Set(['mif1', 'msf1', 'mif2', 'miaf', 'heif']);
 
 /** The pictures among the ISO base media files (which MP4 is too), told by their brands. */
-export function baseMediaType(head: Buffer): FileTypeId | undefined {
-  if (head.length < 16 || text(head, 4, 8) !== 'ftyp') return undefined;
-  const major = text(head, 8, 12);
+export function baseMediaPicture(head: Buffer): FileTypeId | undefined {
+  if (head.length < 16 || latin1(head, 4, 8) !== 'ftyp') return undefined;
+  const major = latin1(head, 8, 12);
   if (major === 'crx ') return 'raw';
   if (major === 'jxl ') return 'jxl';
   if (avifBrands.has(major)) return 'avif';
   if (heicBrands.has(major)) return 'heic';
-  if (!neutralBrands.has(major)) return 'binary';
+  if (!neutralBrands.has(major)) return undefined;
   return compatibleBrands(head).some((brand) => avifBrands.has(brand)) ? 'avif' : 'heic';
 }
 
 function compatibleBrands(head: Buffer): string[] {
   const end = Math.min(head.readUInt32BE(0), head.length, 256);
   const brands = [];
-  for (let at = 16; at + 4 <= end; at += 4) brands.push(text(head, at, at + 4));
+  for (let at = 16; at + 4 <= end; at += 4) brands.push(latin1(head, at, at + 4));
   return brands;
 }
 
@@ -168,7 +97,7 @@ const tarBlock = 512;
 export function tar(head: Buffer): FileTypeId | undefined {
   if (head.length < tarBlock || head[0] === 0) return undefined;
   const stored = Number.parseInt(
-    text(head, 148, 156)
+    latin1(head, 148, 156)
       .replace(/[\0 ]+/g, ' ')
       .trim(),
     8,
@@ -193,6 +122,6 @@ const bitmapHeaderLengths = new Set([12, 16, 40, 52, 56, 64, 108, 124]);
 
 /** `BM` also begins many a sentence: the length of the header behind it decides. */
 export function windowsBitmap(head: Buffer): FileTypeId | undefined {
-  if (head.length < 26 || text(head, 0, 2) !== 'BM') return undefined;
+  if (head.length < 26 || latin1(head, 0, 2) !== 'BM') return undefined;
   return bitmapHeaderLengths.has(head.readUInt32LE(14)) ? 'bmp' : undefined;
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sampleLength } from './sniff.ts';
+import { sampleLength } from './content-sample.ts';
 import { FileNotFound, type FileStore } from './store.ts';
 
 /** What every driver of `FileStore` promises. `open` is called once; `close` gets what it made. */

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { AppError, errorCode, unavailable } from '../lib/errors.ts';
-import type { ContentSample } from './sniff.ts';
+import type { ContentSample } from './content-sample.ts';
 
 /** Bytes as they come: of an upload, of another store, of a file. Chunks are kept until written: not to be reused. */
 export type ByteSource = AsyncIterable<Uint8Array>;

@@ -14,6 +14,10 @@ const prefixes = {
   token: 'tok_',
   account: 'acc_',
   delivery: 'dlv_',
+  person: 'per_',
+  session: 'ses_',
+  link: 'lnk_',
+  audit: 'aud_',
 } as const;
 export type IdKind = keyof typeof prefixes;
 

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { readHead } from './read-head.ts';
 
 /** Encodings that detection can name; each is a label `TextDecoder` knows. */
 export type DetectedEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
@@ -11,20 +11,27 @@ const sampleBytes = 4096;
  * fits, and windows-1252 (what "Latin-1" means in practice) for the rest. Reads the file once, in constant memory.
  */
 export async function detectEncoding(path: string): Promise<DetectedEncoding> {
-  const head = await readHead(path);
+  const head = await readHead(path, sampleBytes);
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
   return utf16WithoutMark(head) ?? ((await isUtf8File(path)) ? 'utf-8' : 'windows-1252');
 }
 
-async function readHead(path: string): Promise<Buffer> {
-  const file = await open(path, 'r');
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(sampleBytes), 0, sampleBytes, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
+/** Whether a file begins as text: nothing but characters in its first bytes, in any encoding that can be told. */
+export async function isTextFile(path: string): Promise<boolean> {
+  const head = await readHead(path, sampleBytes);
+  if (head.length === 0 || utf16WithoutMark(head) !== undefined) return head.length > 0;
+  const hasMark = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
+  // Tabulator to carriage return, and escape: every other control character is no text.
+  return hasMark || head.every((byte) => byte >= 0x20 || (byte >= 0x09 && byte <= 0x0d) || byte === 0x1b);
+}
+
+/** The first characters of a text file, in the encoding its beginning shows: enough for a page, cheap for any file. */
+export async function readTextHead(path: string): Promise<string> {
+  const head = await readHead(path, sampleBytes);
+  const encoding = await detectEncoding(path);
+  // The last character may be cut: no complaint about it.
+  return new TextDecoder(encoding).decode(head, { stream: true });
 }
 
 /** Western text in UTF-16 has a zero in every second byte; no other text has any. */
