@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { ConfinedLevel } from './sandbox.ts';
+import type { ConfinedLevel } from './launcher.ts';
 
 interface Obstacle {
   isPresent(): boolean;

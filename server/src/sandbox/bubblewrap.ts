@@ -2,7 +2,7 @@ import { arch } from 'node:process';
 import { requirePrograms } from './host-programs.ts';
 import { withLimits } from './limits.ts';
 import { announce, dataDescriptor, launchTree } from './process-tree.ts';
-import type { Launcher } from './sandbox.ts';
+import type { Launcher } from './launcher.ts';
 import { seccompFilter } from './seccomp.ts';
 import { kernelFiles, systemMounts } from './system-mounts.ts';
 

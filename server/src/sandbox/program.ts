@@ -21,6 +21,8 @@ export interface ProgramOptions {
   okCodes?: readonly number[];
   /** Receives standard output line by line; without it standard output is collected. */
   onLine?: (line: string) => void;
+  /** Receives standard error line by line, all of it. */
+  onErrorLine?: (line: string) => void;
   /** Most standard output to collect, in bytes (1 MiB unless told); more is a failure. */
   maxOutputBytes?: number;
   /** Text for standard input; closed at once without it. */
@@ -72,6 +74,7 @@ export async function runProgram(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderrTail = (stderrTail + text).slice(-tailLength);
   });
+  if (options.onErrorLine !== undefined) createInterface({ input: child.stderr }).on('line', options.onErrorLine);
   child.stdin.on('error', () => undefined); // A program that does not read its input closes the pipe: not our failure.
   child.stdin.end(options.stdin ?? '');
 

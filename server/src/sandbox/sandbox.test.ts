@@ -16,7 +16,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createSandbox, examineLevels, type ConfinedLevel, type Sandbox, type SandboxSpec } from './sandbox.ts';
+import type { ConfinedLevel, SandboxSpec } from './launcher.ts';
+import { createSandbox, examineLevels, type Sandbox } from './sandbox.ts';
 
 const mebibyte = 1024 * 1024;
 const isRoot = process.getuid?.() === 0;

@@ -3,37 +3,15 @@ import { isAbsolute, normalize, relative } from 'node:path';
 import { toError } from '../lib/errors.ts';
 import { explainSetUpFailure } from './advice.ts';
 import { bubblewrapLauncher } from './bubblewrap.ts';
-import type { SandboxLimits } from './limits.ts';
+import type { ConfinedLevel, Launcher, SandboxSpec } from './launcher.ts';
 import type { SandboxedProcess } from './process-tree.ts';
 import { selfTest } from './self-test.ts';
 import type { Mount } from './system-mounts.ts';
 import { unconfinedLauncher } from './unconfined.ts';
 import { unshareLauncher } from './unshare.ts';
 
-export type { SandboxLimits } from './limits.ts';
-export type { SandboxedProcess, SandboxExit } from './process-tree.ts';
-export type { Mount } from './system-mounts.ts';
-
-export type ConfinedLevel = 'bubblewrap' | 'unshare';
 export type SandboxLevel = ConfinedLevel | 'none';
 export type SandboxPolicy = 'require' | 'auto' | 'off';
-
-export interface SandboxSpec {
-  /** Path inside. */
-  program: string;
-  args: readonly string[];
-  /** Files and directories that are visible besides /usr and a few of /etc; `from` exists. Made in order, read-only first. */
-  readOnly: readonly Mount[];
-  writable: readonly Mount[];
-  /** Added to PATH, HOME, TMPDIR and LANG; nothing of the service's own environment is passed on. */
-  env: Record<string, string>;
-  /** Path inside. */
-  cwd: string;
-  limits: SandboxLimits;
-}
-
-/** Starts a checked specification. */
-export type Launcher = (spec: SandboxSpec) => SandboxedProcess;
 
 export interface Sandbox {
   level: SandboxLevel;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { execPath } from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SandboxedProcess } from './process-tree.ts';
-import type { ConfinedLevel, Launcher, SandboxSpec } from './sandbox.ts';
+import type { ConfinedLevel, Launcher, SandboxSpec } from './launcher.ts';
 
 /** What the probe found inside; see `probe.mts`. */
 export interface ProbeFacts {

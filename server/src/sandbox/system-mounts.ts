@@ -29,13 +29,18 @@ const settings = [
   '/var/cache/fontconfig',
 ];
 
+/** Where Debian keeps what its Java reads before it starts. */
+const javaSettings = /^java-\d+-openjdk$/;
+
 /** The parts of this host that exist, as they are laid out here. */
 export function systemMounts(): SystemMounts {
   const present = programDirectories.filter((path) => existsSync(path));
   const links = present.filter((path) => lstatSync(path).isSymbolicLink());
   const directories = present.filter((path) => !links.includes(path));
+  const java = readdirSync('/etc').filter((name) => javaSettings.test(name));
+  const found = [...settings, ...java.map((name) => `/etc/${name}`)].filter((path) => existsSync(path));
   return {
-    directories: ['/usr', ...directories, ...settings.filter((path) => existsSync(path))].map(samePath),
+    directories: ['/usr', ...directories, ...found].map(samePath),
     links: links.map((path) => ({ target: readlinkSync(path), path })),
   };
 }

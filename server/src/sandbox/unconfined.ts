@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withLimits } from './limits.ts';
 import { boundToParent, launchTree } from './process-tree.ts';
-import type { Launcher } from './sandbox.ts';
+import type { Launcher } from './launcher.ts';
 
 /** No sandbox: a process group with limits and a temporary directory of its own. Mounts are not made. */
 export function unconfinedLauncher(): Launcher {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { requirePrograms } from './host-programs.ts';
 import { withLimits } from './limits.ts';
 import { announce, boundToParent, launchTree } from './process-tree.ts';
-import type { Launcher } from './sandbox.ts';
+import type { Launcher } from './launcher.ts';
 import { kernelFiles, systemMounts } from './system-mounts.ts';
 
 /** Process 1 inside runs the program and reaps what the program leaves behind. */

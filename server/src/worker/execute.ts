@@ -3,17 +3,20 @@ import { mkdir, open, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { StoredOutput } from '../db/schema.ts';
 import { cleanFilename } from '../files/names.ts';
-import { isEmpty, satisfies, sniff } from '../files/sniff.ts';
+import { acceptedAs } from '../files/accept.ts';
+import { isEmpty } from '../files/content-sample.ts';
+import { sniff } from '../files/sniff.ts';
 import type { FileStore } from '../files/store.ts';
 import { AppError, toError } from '../lib/errors.ts';
 import { Failure, failureCodes } from '../lib/failure.ts';
 import { publicId } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
-import { extensionOf, fileTypes, mediaTypeOf, type FileTypeId } from '../lib/media-types.ts';
+import { articleAndName, extensionOf, fileTypes, mediaTypeOf, type FileTypeId } from '../lib/media-types.ts';
 import { outputKey, type ClaimedRun } from '../runs/runs.ts';
 import type { Tool } from '../tools/define.ts';
 import type { Host, HostPool } from './hosts.ts';
-import type { HostMessage } from './messages.ts';
+import type { FetchAnswer, FetchRequest, HostMessage } from './messages.ts';
+import type { WebAccess } from './web-fetch.ts';
 
 /** Largest number of outputs one run may have. */
 const mostOutputs = 10_000;
@@ -30,6 +33,8 @@ interface Parts {
   hosts: HostPool;
   store: FileStore;
   findTool(slug: string): Tool | undefined;
+  /** Absent when the operator has closed the way to the web. */
+  web: WebAccess | undefined;
   onProgress(run: ClaimedRun, percent: number): void;
   log: Log;
 }
@@ -77,7 +82,7 @@ async function tidyHost(hosts: HostPool, host: Host, outcome: Outcome, run: Clai
   const healthy = outcome.kind === 'done' || (outcome.kind === 'failed' && isOwnersMistake(outcome.failure));
   if (healthy) {
     const name = workName(run);
-    const inputs = rm(join(host.inputs.outside, name), { recursive: true, force: true });
+    const inputs = rm(join(host.inputs.outside, name), { recursive: true, force: true, maxRetries: 3 });
     await Promise.all([inputs, host.clean(join(host.outputs.inside, name))]);
   } else {
     host.kill();
@@ -103,17 +108,21 @@ async function executeIn(host: Host, tool: Tool, parts: Parts, run: ClaimedRun, 
   await mkdir(join(host.outputs.outside, name, 'scratch'), { mode: 0o700 });
   // Held open from before the engine starts: whatever it does to the path, this is the directory we made.
   const directory = await open(outputs, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  const web = openWeb(host, tool, parts, run);
   try {
     const order = {
       kind: 'run' as const,
       tool: run.tool,
+      category: tool.category,
       form: run.form,
       inputs,
       outputDirectory: join(host.outputs.inside, name, 'out'),
       scratch: join(host.outputs.inside, name, 'scratch'),
+      fetched: join(host.inputs.inside, name),
     };
     const result = await runInHost(host, order, tool, {
       signal,
+      fetch: (request) => web.fetch(request),
       onProgress: (percent) => parts.onProgress(run, percent),
       onLog: (message) => parts.log.info({ run: publicId('run', run.id), tool: run.tool, message }, 'tool'),
     });
@@ -129,6 +138,7 @@ async function executeIn(host: Host, tool: Tool, parts: Parts, run: ClaimedRun, 
     );
     return { kind: 'done', outputs: published };
   } finally {
+    web.close();
     await directory.close();
   }
 }
@@ -166,7 +176,12 @@ function runInHost(
   host: Host,
   order: Parameters<Host['run']>[0],
   tool: Tool,
-  listener: { signal: AbortSignal; onProgress(percent: number): void; onLog(message: string): void },
+  listener: {
+    signal: AbortSignal;
+    fetch(request: FetchRequest): Promise<FetchAnswer>;
+    onProgress(percent: number): void;
+    onLog(message: string): void;
+  },
 ): Promise<HostResult> {
   return new Promise((resolve, reject) => {
     let timedOut = false;
@@ -177,6 +192,10 @@ function runInHost(
     const onMessage = (message: HostMessage) => {
       if (message.kind === 'progress') return listener.onProgress(message.percent);
       if (message.kind === 'log') return listener.onLog(String(message.message).slice(0, 2000));
+      if (message.kind === 'fetch') {
+        const id = Number(message.id);
+        return void listener.fetch(message.request).then((answer) => host.reply({ kind: 'fetched', id, answer }));
+      }
       if (message.kind !== 'done' && message.kind !== 'failed') return undefined;
       clearTimeout(deadline);
       return resolve(message);
@@ -192,6 +211,53 @@ function runInHost(
       return failure === undefined ? resolve({ kind: 'lost' }) : reject(failure);
     });
   });
+}
+
+/** Different ones that are logged of one run. */
+const mostRefusals = 50;
+
+/** The web of one run, until it is over. */
+interface RunWeb {
+  fetch(request: FetchRequest): Promise<FetchAnswer>;
+  /** Ends what is under way and logs whom this service was made to call. */
+  close(): void;
+}
+
+/** The web for a tool that says it needs it, and for no other. */
+function openWeb(host: Host, tool: Tool, { web, log }: Parts, run: ClaimedRun): RunWeb {
+  const closed = (error: string): RunWeb => ({ fetch: async () => ({ error }), close: () => undefined });
+  if (tool.network !== true) return closed('This tool has no access to the web.');
+  if (web === undefined) return closed('This service does not fetch web pages.');
+  const over = new AbortController();
+  const fetcher = web.forRun(join(host.inputs.outside, workName(run)), over.signal);
+  const told = { run: publicId('run', run.id), tool: run.tool };
+  const refusals = new Set<string>();
+  return {
+    async fetch(given) {
+      const request = readRequest(given);
+      if (request === undefined) return { error: 'The request is not valid.' };
+      const answer = await fetcher.fetch(request);
+      // Never the whole address: it may hold a secret.
+      if ('error' in answer && refusals.size < mostRefusals)
+        refusals.add(`${new URL(request.url).host}: ${answer.error}`);
+      return answer;
+    },
+    close() {
+      over.abort();
+      const hosts = Object.fromEntries(fetcher.hosts);
+      log.info({ ...told, hosts, refused: [...refusals] }, 'fetched from the web');
+    },
+  };
+}
+
+/** A request as the host tells it; undefined when it has not the shape of one. */
+function readRequest(given: unknown): FetchRequest | undefined {
+  const { url, method, headers, body } = (given ?? {}) as Partial<Record<keyof FetchRequest, unknown>>;
+  if (typeof url !== 'string' || !URL.canParse(url) || typeof method !== 'string') return undefined;
+  if (typeof headers !== 'object' || headers === null || !['undefined', 'string'].includes(typeof body))
+    return undefined;
+  const texts = Object.entries(headers).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return { url, method, headers: Object.fromEntries(texts), ...(typeof body === 'string' ? { body } : {}) };
 }
 
 /** Exit codes are 128 + signal when the sandbox reports them. A kill from outside (9) is nobody's verdict on the file. */
@@ -258,26 +324,19 @@ async function publishOutput(
   });
   if (isEmpty(sample)) throw new Failure('engine_failed', 'The engine produced an empty file.');
   const type = await sniff(sample);
-  if (!satisfies(type, tool.produces))
+  const promised = acceptedAs(type, tool.produces, filename);
+  if (promised === undefined)
     throw new Failure(
       'engine_failed',
-      `The engine produced a ${fileTypes[type].name}, which is not what this tool makes.`,
+      `The engine produced ${articleAndName(type)}, which is not what this tool makes.`,
     );
   return {
     filename: cleanFilename(filename),
     size_bytes: sizeBytes,
-    media_type: mediaTypeOf(promised(type, tool, filename)),
+    media_type: mediaTypeOf(promised),
     sha256,
     key,
   };
-}
-
-/** Text formats look alike: the extension the tool chose says which of its promised types it meant. */
-function promised(actual: FileTypeId, tool: Tool, filename: string): FileTypeId {
-  if (tool.produces === 'any' || tool.produces.includes(actual)) return actual;
-  const extension = filename.slice(filename.lastIndexOf('.') + 1).toLowerCase();
-  const meant = tool.produces.find((type) => (fileTypes[type].extensions as readonly string[]).includes(extension));
-  return meant ?? actual;
 }
 
 function failed(code: Failure['code'], message: string): Outcome {

@@ -2,12 +2,14 @@
  * The program inside a tool host: it waits in the sandbox for one run after another of one account. Everything it loads
  * ahead is time the next run does not wait.
  */
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { WebFetch } from '../engines/web-access.ts';
 import { Failure } from '../lib/failure.ts';
 import { toError } from '../lib/errors.ts';
-import { allEngines, findTool } from '../tools/registry.ts';
+import { loadTool } from '../tools/load-tool.ts';
 import { parseSettings, toForm } from '../tools/settings.ts';
-import type { CleanOrder, HostMessage, Order, RunOrder, WarmOrder } from './messages.ts';
+import type { CleanOrder, FetchAnswer, FetchReply, HostMessage, Order, RunOrder, WarmOrder } from './messages.ts';
 import { createToolContext } from './tool-context.ts';
 
 function tell(message: HostMessage): void {
@@ -16,7 +18,7 @@ function tell(message: HostMessage): void {
 
 async function execute(order: RunOrder): Promise<HostMessage> {
   try {
-    const tool = findTool(order.tool);
+    const tool = await loadTool(order.category, order.tool);
     if (tool === undefined) throw new Error(`no tool ${order.tool}`);
     const parsed = parseSettings(tool.settings, toForm(order.form));
     if ('errors' in parsed) throw new Failure('invalid_input', 'The settings of this run are no longer accepted.');
@@ -25,6 +27,7 @@ async function execute(order: RunOrder): Promise<HostMessage> {
       settings: parsed.values,
       onProgress: (percent) => tell({ kind: 'progress', percent }),
       onLog: (message) => tell({ kind: 'log', message }),
+      fetch: fetchThroughWorker(order.fetched),
       // The worker ends a run by killing the sandbox; nothing in here needs to hear of it.
       signal: new AbortController().signal,
     });
@@ -33,6 +36,28 @@ async function execute(order: RunOrder): Promise<HostMessage> {
   } catch (error) {
     return { ...describe(error), memoryBytes: process.memoryUsage.rss() };
   }
+}
+
+const fetches = new Map<number, (answer: FetchAnswer) => void>();
+let fetchSerial = 0;
+
+/** There is no network in here: the worker fetches, if it wants to, and puts the body where it can be read. */
+function fetchThroughWorker(directory: string): WebFetch {
+  return async ({ url, method, headers, body }) => {
+    const id = (fetchSerial += 1);
+    const { promise, resolve } = Promise.withResolvers<FetchAnswer>();
+    fetches.set(id, resolve);
+    const content = body === undefined ? {} : { body: body.toString('base64') };
+    tell({ kind: 'fetch', id, request: { url, method, headers: { ...headers }, ...content } });
+    const answer = await promise;
+    if ('error' in answer) throw new Failure('invalid_input', answer.error);
+    return { status: answer.status, headers: answer.headers, body: await readFile(join(directory, answer.file)) };
+  };
+}
+
+function fetched({ id, answer }: FetchReply): void {
+  fetches.get(id)?.(answer);
+  fetches.delete(id);
 }
 
 function describe(error: unknown): Omit<Extract<HostMessage, { kind: 'failed' }>, 'memoryBytes'> {
@@ -58,6 +83,7 @@ async function clean({ directory }: CleanOrder): Promise<HostMessage> {
 
 /** A start that fails now fails again, with a reason, in the run that needs it. */
 async function warm({ engine }: WarmOrder): Promise<void> {
+  const { allEngines } = await import('../tools/registry.ts');
   const found = allEngines().find(({ id }) => id === engine);
   await found?.warm?.().catch((error: unknown) => tell({ kind: 'log', message: toError(error).message }));
 }
@@ -70,6 +96,8 @@ async function obey(order: Order): Promise<void> {
       return tell(await clean(order));
     case 'warm':
       return warm(order);
+    case 'fetched':
+      return fetched(order);
   }
 }
 

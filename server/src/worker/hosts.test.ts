@@ -5,7 +5,8 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { withTemporaryDirectory } from '../../test/temporary.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createLog } from '../lib/log.ts';
-import type { Sandbox, SandboxedProcess, SandboxExit } from '../sandbox/sandbox.ts';
+import type { SandboxedProcess, SandboxExit } from '../sandbox/process-tree.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import { createHostPool, type HostPool } from './hosts.ts';
 
 afterEach(() => vi.useRealTimers());

@@ -4,8 +4,10 @@ import { fileURLToPath } from 'node:url';
 import type { Clock } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
-import type { Sandbox, SandboxedProcess, SandboxExit, SandboxLimits } from '../sandbox/sandbox.ts';
-import type { CleanOrder, HostMessage, RunOrder, WarmOrder } from './messages.ts';
+import type { SandboxLimits } from '../sandbox/limits.ts';
+import type { SandboxedProcess, SandboxExit } from '../sandbox/process-tree.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { CleanOrder, FetchReply, HostMessage, RunOrder, WarmOrder } from './messages.ts';
 
 /** A host is replaced after this many runs, so that what libraries leak does not add up. */
 const longestService = 500;
@@ -31,6 +33,8 @@ export interface Host {
   outputs: { outside: string; inside: string };
   /** Gives it work; messages until `done` or `failed` go to `onMessage`, and its end, should it come first, to `onGone`. */
   run(order: RunOrder, onMessage: (message: HostMessage) => void, onGone: (exit: SandboxExit) => void): void;
+  /** Answers its request for a file of the web. */
+  reply(reply: FetchReply): void;
   /** Lets it remove what a run left below its outputs. */
   clean(directory: string): Promise<void>;
   /** Kills the whole sandbox. */
@@ -64,6 +68,8 @@ interface PoolOptions {
   limits: SandboxLimits;
   /** Private to this worker; hosts get a directory each. */
   workDirectory: string;
+  /** An existing directory with compiled code that hosts may read. */
+  compiledCode?: string;
   /** Hosts kept warm at most, besides those at work. */
   maxIdle: number;
   /** `run`: a host is never used twice. */
@@ -198,6 +204,7 @@ function launchHost(options: PoolOptions, directory: string): PooledHost {
       process?.child.send(order);
       whenGone(ended);
     },
+    reply: (reply) => process?.child.send(reply),
     warm: (engine) => process?.child.send({ kind: 'warm', engine } satisfies WarmOrder),
     clean(directory) {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -257,11 +264,18 @@ function hostSpec(
       sameInside(join(project, 'node_modules')),
       sameInside(join(project, 'server')),
       sameInside(join(project, 'sdk')),
+      ...(options.compiledCode === undefined ? [] : [sameInside(options.compiledCode)]),
       { from: inputs.outside, to: inputs.inside },
     ],
     writable: [{ from: outputs.outside, to: outputs.inside }],
     // One thread an engine: runs beside each other use the processors better than threads inside one run.
-    env: { VIPS_CONCURRENCY: '1', OMP_THREAD_LIMIT: '1', MALLOC_ARENA_MAX: '2', NODE_ENV: 'production' },
+    env: {
+      VIPS_CONCURRENCY: '1',
+      OMP_THREAD_LIMIT: '1',
+      MALLOC_ARENA_MAX: '2',
+      NODE_ENV: 'production',
+      ...(options.compiledCode === undefined ? {} : { NODE_COMPILE_CACHE: options.compiledCode }),
+    },
     cwd: outputs.inside,
     limits: options.limits,
   };

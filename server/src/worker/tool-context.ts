@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { WebFetch } from '../engines/web-access.ts';
 import type { InputFacts, InputFile, ToolContext } from '../tools/define.ts';
 
 /** An output a tool has announced: where its bytes are and what its owner will see it called. */
@@ -16,6 +17,7 @@ interface ContextOptions {
   scratch: string;
   onProgress(percent: number): void;
   onLog(message: string): void;
+  fetch: WebFetch;
   signal: AbortSignal;
 }
 
@@ -35,6 +37,7 @@ export function createToolContext(options: ContextOptions): {
     scratch: options.scratch,
     signal: options.signal,
     log: options.onLog,
+    fetch: options.fetch,
     progress: throttledProgress(options.onProgress),
     output(filename) {
       const unique = uniqueName(filename, taken);

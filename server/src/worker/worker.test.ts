@@ -69,6 +69,7 @@ async function setStage(directory: string): Promise<Stage> {
     createHosts: () => createTirelessHosts(directory, executing),
     workRoot: join(directory, 'work'),
     findTool: () => ({ slug: 'endless', timeoutSeconds: 600, engines: [] }) as unknown as Tool,
+    web: undefined,
     examine: async () => ({ sandbox: 'none', engines: {} }),
     sandboxLevel: 'none',
     slots: 4,
@@ -110,6 +111,7 @@ function createTirelessHosts(directory: string, executing: Set<string>): HostPoo
           executing.add(name);
         },
         warm: () => undefined,
+        reply: () => undefined,
         clean: async () => undefined,
         kill() {
           executing.delete(name);

@@ -19,6 +19,7 @@ import type { WorkerReport, Workers } from '../runs/workers.ts';
 import type { Tool } from '../tools/define.ts';
 import { execute, type Outcome } from './execute.ts';
 import type { HostPool } from './hosts.ts';
+import type { WebAccess } from './web-fetch.ts';
 
 /** How often a worker looks whether its runs are still its own, and for runs whose worker is gone, in milliseconds. */
 const beatMs = 1000;
@@ -35,6 +36,7 @@ interface Parts {
   /** Directory of all workers of this data directory. */
   workRoot: string;
   findTool(slug: string): Tool | undefined;
+  web: WebAccess | undefined;
   examine(): Promise<WorkerReport>;
   slots: number;
   /** Stands in the log of every run. */
