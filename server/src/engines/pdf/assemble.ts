@@ -13,6 +13,7 @@ import { annotationsOf, createCopier, dictOf, type Copier } from './copy.ts';
 import { localTarget, readOutline, type OutlineItem } from './destinations.ts';
 import type { PdfFile } from './document.ts';
 import { collectFields, createForm, type FormField } from './forms.ts';
+import { copyEmbeddedFiles, writeEmbeddedFiles, type EmbeddedEntry } from './embedded-files.ts';
 import { mergeLayers } from './layers.ts';
 import { nameEntry, rawEntry, resolve } from './objects.ts';
 import { pageLabels, writePageLabels, type PageLabel } from './page-labels.ts';
@@ -34,8 +35,9 @@ interface Instance {
 
 /**
  * A new PDF of selected pages: merging, splitting, reordering and removing are all this. Bookmarks, links, layers, page
- * labels and form fields come along as far as they concern the pages; field names that clash get `-1`, `-2`, …. Scripts,
- * actions on opening, attachments and the tagged structure do not. Document information is that of the first file.
+ * labels and form fields come along as far as they concern the pages; field names that clash get `-1`, `-2`, …. Files that a
+ * document carries come along with all of its pages. Scripts, actions on opening and the tagged structure do not. Document
+ * information is that of the first file.
  */
 export function assemble(selections: readonly PageSelection[]): PDFContext {
   const target = PDFContext.create();
@@ -47,6 +49,7 @@ export function assemble(selections: readonly PageSelection[]): PDFContext {
   const labels: PageLabel[] = [];
   const bookmarks: CopiedBookmark[] = [];
   const fields: FormField[] = [];
+  const files: EmbeddedEntry[] = [];
   const instances: Instance[] = [];
   const sharedByFile = new Map<PdfFile, Map<PDFRef, PDFRef>>();
   for (const selection of selections) {
@@ -56,7 +59,9 @@ export function assemble(selections: readonly PageSelection[]): PDFContext {
     instances.push(...copied.instances);
     for (const { copier, pages } of copied.instances) fields.push(...collectFields(copier, pages));
     const first = copied.instances[0];
-    if (first !== undefined) bookmarks.push(...copyBookmarks(selection, first, copied.pageRefs[0]));
+    if (first === undefined) continue;
+    bookmarks.push(...copyBookmarks(selection, first, copied.pageRefs[0]));
+    if (takesAllPages(selection)) files.push(...copyEmbeddedFiles(first.copier));
   }
   for (const { copier } of instances) copier.finish();
 
@@ -69,9 +74,14 @@ export function assemble(selections: readonly PageSelection[]): PDFContext {
     instances.map(({ copier }) => copier),
   );
   createForm(target, catalog, fields);
+  writeEmbeddedFiles(target, catalog, files);
   copyDocumentEntries(target, catalog, instances[0]?.copier);
   for (const { copier } of instances) copier.finish();
   return target;
+}
+
+function takesAllPages({ file, pages }: PageSelection): boolean {
+  return new Set(pages).size === file.pages.length;
 }
 
 /** Entries of the catalog that are about reading the document, not about its parts. */
@@ -109,7 +119,7 @@ function copySelection(
   }
   const shared = sharedByFile.get(file) ?? new Map<PDFRef, PDFRef>();
   sharedByFile.set(file, shared);
-  const isWhole = new Set(pages).size === file.pages.length;
+  const isWhole = takesAllPages({ file, pages });
   const instances = maps.map((map) => {
     const copier = createCopier(file, target, map, shared);
     for (const [source, copy] of map) target.assign(copy, copyPage(copier, source, map, pagesRoot, isWhole));

@@ -44,6 +44,16 @@ export function findDrawings(content: Uint8Array, start: Matrix): Drawing[] {
   return drawings;
 }
 
+/** How many graphics states a content stream saves and never restores; 0 when it cannot be read. */
+export function unclosedStates(content: Uint8Array | undefined): number {
+  let open = 0;
+  for (const token of tokens(content ?? new Uint8Array())) {
+    if (token === 'q') open += 1;
+    else if (token === 'Q') open = Math.max(0, open - 1);
+  }
+  return Math.min(open, maxStates);
+}
+
 function concatenated(operands: readonly string[], matrix: Matrix): Matrix {
   const numbers = operands.slice(-6).map(Number);
   if (numbers.length !== 6 || !numbers.every(Number.isFinite)) return matrix;
@@ -69,7 +79,7 @@ function* tokens(content: Uint8Array): Generator<string> {
 }
 
 /** Where the string ends whose content begins at `start`: brackets nest, a backslash takes away a character's meaning. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   let depth = 1;
   for (let index = start; index < text.length; index++) {
     const character = text[index];
@@ -80,7 +90,8 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-function endOfInlineImage(text: string, start: number): number {
+/** Where the inline image ends whose data begins at `start`. */
+export function endOfInlineImage(text: string, start: number): number {
   const end = /\sEI(?!\S)/g;
   end.lastIndex = start;
   return end.exec(text) === null ? text.length : end.lastIndex;

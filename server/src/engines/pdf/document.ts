@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { PDFArray, PDFDict, PDFName, PDFParser, PDFRef, type PDFContext, type PDFObject } from '@cantoo/pdf-lib';
 import { Failure } from '../../lib/failure.ts';
 import { decryptPdf } from '../qpdf.ts';
-import { arrayEntry, entry, rawEntry, resolve } from './objects.ts';
+import { arrayEntry, dictEntry, entry, numberEntry, rawEntry, resolve } from './objects.ts';
+import { childrenOf } from './write.ts';
 
 /** A PDF in memory, ready to be taken apart. Its objects may be changed: nothing else sees them. */
 export interface PdfFile {
@@ -23,6 +24,8 @@ export interface OpenOptions {
   password?: string | undefined;
   /** A private directory for a decrypted copy. */
   scratch: string;
+  /** Opens a file too whose pages have lost their content. */
+  allowsLostContent?: boolean;
 }
 
 /**
@@ -33,26 +36,43 @@ export interface OpenOptions {
  */
 export async function openPdf(options: OpenOptions, maxPages: number): Promise<PdfFile> {
   const context = await parse(options.path, options.filename);
-  if (context.trailerInfo.Encrypt === undefined) return describe(context, options.filename, maxPages, false);
+  if (context.trailerInfo.Encrypt === undefined) return describe(context, options, maxPages, false);
   const directory = await mkdtemp(join(options.scratch, 'decrypted-'));
   const output = join(directory, 'decrypted.pdf');
   await decryptPdf({ input: options.path, output, filename: options.filename }, options.password);
-  const decrypted = describe(await parse(output, options.filename), options.filename, maxPages, true);
+  const decrypted = describe(await parse(output, options.filename), options, maxPages, true);
   await rm(directory, { recursive: true });
   return decrypted;
 }
 
-async function parse(path: string, filename: string): Promise<PDFContext> {
+/** The objects of a file, as far as they can be found. */
+export async function parse(path: string, filename: string): Promise<PDFContext> {
   const bytes = await readFile(path);
   try {
     // The fifth flag caps numbers that no reader can hold, instead of failing.
-    return await PDFParser.forBytesWithOptions(bytes, Infinity, false, false, true).parseDocument();
+    const context = await PDFParser.forBytesWithOptions(bytes, Infinity, false, false, true).parseDocument();
+    keepNumbersOfLostObjects(context);
+    return context;
   } catch (cause) {
     throw damaged(filename, cause);
   }
 }
 
-function damaged(filename: string, cause?: unknown): Failure {
+/** Readers know no higher numbers of objects. */
+const maxObjectNumber = 4_000_000;
+
+/** A new object must not get the number of one that is referred to and not there: it would take its place. */
+function keepNumbersOfLostObjects(context: PDFContext): void {
+  let highest = context.largestObjectNumber;
+  const waiting: PDFObject[] = context.enumerateIndirectObjects().map(([, object]) => object);
+  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
+    if (!(value instanceof PDFRef)) for (const child of childrenOf(value)) waiting.push(child);
+    else if (value.objectNumber <= maxObjectNumber) highest = Math.max(highest, value.objectNumber);
+  }
+  context.largestObjectNumber = highest;
+}
+
+export function damaged(filename: string, cause?: unknown): Failure {
   return new Failure('invalid_input', `${filename} is damaged: no pages could be read from it.`, {
     file: filename,
     cause,
@@ -60,45 +80,88 @@ function damaged(filename: string, cause?: unknown): Failure {
   });
 }
 
-function describe(context: PDFContext, filename: string, maxPages: number, wasEncrypted: boolean): PdfFile {
+function describe(
+  context: PDFContext,
+  { filename, allowsLostContent = false }: OpenOptions,
+  maxPages: number,
+  wasEncrypted: boolean,
+): PdfFile {
   const catalog = resolve(context, context.trailerInfo.Root);
   if (!(catalog instanceof PDFDict)) throw damaged(filename);
-  return { filename, context, catalog, pages: readPages(context, catalog, filename, maxPages), wasEncrypted };
+  const pages = readPages(context, catalog, filename, maxPages);
+  const lost = allowsLostContent ? -1 : pages.findIndex((page) => hasLostContent(resolve(context, page)));
+  if (lost >= 0) throw lostContent(filename, lost + 1);
+  return { filename, context, catalog, pages, wasEncrypted };
 }
 
 const inheritable = ['Resources', 'MediaBox', 'CropBox', 'Rotate'] as const;
 type Inherited = ReadonlyMap<string, PDFObject>;
 
-/** Walks the page tree without recursion: `Count` is not believed, and a node that comes again is a loop. */
+/** A node of the page tree, and how many pages stand directly below it. */
+interface TreeNode {
+  dict: PDFDict;
+  pages: number;
+  hasNodes: boolean;
+}
+
+/**
+ * Walks the page tree without recursion: `Count` is not believed, and a node that comes again is a loop. A tree that says
+ * or holds anything else than its pages, each once, is written anew: other readers would lose their way.
+ */
 function readPages(context: PDFContext, catalog: PDFDict, filename: string, maxPages: number): PDFRef[] {
   const pages: PDFRef[] = [];
-  const seenNodes = new Set<PDFDict>();
-  const waiting: { value: PDFObject; inherited: Inherited }[] = [];
+  const seenNodes = new Map<PDFDict, TreeNode>();
+  const seenPages = new Set<PDFDict>();
+  let isSound = true;
+  const waiting: { value: PDFObject; inherited: Inherited; above?: TreeNode }[] = [];
   const root = rawEntry(catalog, 'Pages');
   if (root !== undefined) waiting.push({ value: root, inherited: new Map() });
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const node = resolve(context, next.value);
-    if (!(node instanceof PDFDict)) continue;
+    if (!(node instanceof PDFDict)) {
+      isSound = false;
+      continue;
+    }
     const kids = arrayEntry(node, 'Kids');
     if (kids === undefined) {
       if (pages.length === maxPages) throw tooManyPages(filename, maxPages);
-      pages.push(pageReference(context, next.value, node));
+      const isKnown = seenPages.has(node);
+      if (isKnown) isSound = false;
+      seenPages.add(node);
+      pages.push(isKnown ? context.register(node.clone(context)) : pageReference(context, next.value, node));
       inherit(node, next.inherited);
-      if (hasLostContent(node)) throw lostContent(filename, pages.length);
+      if (next.above !== undefined) next.above.pages += 1;
       continue;
     }
     if (seenNodes.has(node)) throw new Failure('invalid_input', `${filename} is damaged: its page tree has a loop.`);
-    seenNodes.add(node);
+    const known = { dict: node, pages: 0, hasNodes: false };
+    seenNodes.set(node, known);
+    if (next.above !== undefined) next.above.hasNodes = true;
     const inherited = collectInherited(context, node, next.inherited);
     if (kids.size() > maxPages) throw tooManyPages(filename, maxPages);
-    for (const kid of kids.asArray().toReversed()) waiting.push({ value: kid, inherited });
+    for (const kid of kids.asArray().toReversed()) waiting.push({ value: kid, inherited, above: known });
   }
   if (pages.length === 0) throw damaged(filename);
+  const tree = dictEntry(catalog, 'Pages');
+  const saysRight = (node: TreeNode) => node.hasNodes || numberEntry(node.dict, 'Count') === node.pages;
+  if (tree === undefined || numberEntry(tree, 'Count') !== pages.length) isSound = false;
+  if (!isSound || ![...seenNodes.values()].every(saysRight)) writeTree(context, catalog, pages);
   return pages;
 }
 
+/** All pages below one node; what they inherit has been copied into them. */
+function writeTree(context: PDFContext, catalog: PDFDict, pages: readonly PDFRef[]): void {
+  const root = context.register(context.obj({ Type: 'Pages', Kids: [...pages], Count: pages.length }));
+  for (const page of pages) {
+    const dict = resolve(context, page);
+    if (dict instanceof PDFDict) dict.set(PDFName.of('Parent'), root);
+  }
+  catalog.set(PDFName.of('Pages'), root);
+}
+
 /** True when the page names content that is not in the file, as in a download that broke off. */
-function hasLostContent(page: PDFDict): boolean {
+export function hasLostContent(page: PDFObject | undefined): boolean {
+  if (!(page instanceof PDFDict)) return false;
   const contents = rawEntry(page, 'Contents');
   const array = entry(page, 'Contents');
   const parts = array instanceof PDFArray ? array.asArray() : [contents];

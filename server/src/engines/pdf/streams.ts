@@ -1,5 +1,6 @@
 import { inflateSync } from 'node:zlib';
 import { PDFArray, PDFDict, PDFRawStream, PDFStream, decodePDFRawStream, type PDFObject } from '@cantoo/pdf-lib';
+import { isDamagedFlate, readableFlate } from './flate-damage.ts';
 import { entry, nameText, numberEntry, resolve } from './objects.ts';
 
 /** Most bytes that one compressed stream may unpack to. */
@@ -44,9 +45,19 @@ function decompress(stream: PDFRawStream, filters: readonly string[]): Uint8Arra
   let data: Uint8Array = stream.getContents();
   for (const filter of filters) {
     if (filter !== 'FlateDecode') throw new Error(`cannot undo ${filter} after FlateDecode`);
-    data = inflateSync(data, { maxOutputLength: maxDecodedBytes });
+    data = inflate(data);
   }
   return data;
+}
+
+/** Takes data too whose check sum is missing, as readers do. */
+function inflate(data: Uint8Array): Uint8Array {
+  try {
+    return inflateSync(data, { maxOutputLength: maxDecodedBytes });
+  } catch (error) {
+    if (isDamagedFlate(data) || (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw error;
+    return readableFlate(data);
+  }
 }
 
 /** Undoes the PNG (10 to 15) and TIFF (2, of 8 bits) predictors; throws for a kind that is not known. */

@@ -59,7 +59,8 @@ async function serialize(context: PDFContext, sink: Sink): Promise<number> {
     places.set(ref, { offset: writer.offset() });
     await writeObject(writer.write, ref.objectNumber, ref.generationNumber, object);
   }
-  let nextNumber = (objects.at(-1)?.[0].objectNumber ?? 0) + 1;
+  // Above the numbers of objects that are referred to and lost: an object stream must not take their place.
+  let nextNumber = context.largestObjectNumber + 1;
   for (let start = 0; start < packed.length; start += objectsPerStream) {
     const group = packed.slice(start, start + objectsPerStream);
     const number = nextNumber++;
@@ -143,7 +144,8 @@ function bytesOf(object: PDFObject): Uint8Array {
   return bytes;
 }
 
-async function writeObject(write: Sink, number: number, generation: number, object: PDFObject): Promise<void> {
+/** Writes one object with its number. */
+export async function writeObject(write: Sink, number: number, generation: number, object: PDFObject): Promise<void> {
   await write(Buffer.from(`${number} ${generation} obj\n`));
   if (object instanceof PDFStream) await writeStream(write, object.dict, object.getContents());
   else await write(bytesOf(object));
