@@ -1,11 +1,12 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { PassThrough, Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { constants, createGzip, createZstdCompress } from 'node:zlib';
+import { constants, createBrotliCompress, createGzip, createZstdCompress } from 'node:zlib';
 import type { Pack } from 'tar-stream';
+import type { ArchiveEntry, ArchiveOptions } from './archive-entry.ts';
 import type { Engine } from './engine.ts';
 import { packageVersion } from './npm-package.ts';
-import { compressXz } from './seven-zip.ts';
+import { compressXz, writeSevenZip } from './seven-zip.ts';
 
 export const yazl: Engine = {
   id: 'yazl',
@@ -28,20 +29,6 @@ export const tarStream: Engine = {
   version: () => packageVersion('tar-stream'),
 };
 
-export interface ArchiveEntry {
-  /** One path segment, unique in the archive. */
-  name: string;
-  path: string;
-  sizeBytes: number;
-}
-
-export interface ArchiveOptions {
-  /** 0 (store) to 9 (smallest). */
-  level: number;
-  password?: string | undefined;
-  signal: AbortSignal;
-}
-
 type StreamOptions = ArchiveOptions & { onBytes(count: number): void };
 
 /**
@@ -49,20 +36,6 @@ type StreamOptions = ArchiveOptions & { onBytes(count: number): void };
  * has no time of its own, and this way the same files make the same archive.
  */
 const entryTime = new Date('1980-01-01T12:00:00Z');
-
-/** Names for entries: one segment each, a clash (also by case, for disks that do not tell it apart) gets `-1`, `-2`, … */
-export function entryNames(filenames: readonly string[]): string[] {
-  const taken = new Set<string>();
-  return filenames.map((filename) => {
-    const plain = filename.replaceAll(/[/\\]/g, '_');
-    const segment = /^\.*$/.test(plain) ? 'file' : plain;
-    const [, stem = segment, extension = ''] = /^(.+?)((?:\.tar)?\.[^.]*)?$/su.exec(segment) ?? [];
-    let name = segment;
-    for (let n = 1; taken.has(name.toLowerCase()); n++) name = `${stem}-${n}${extension}`;
-    taken.add(name.toLowerCase());
-    return name;
-  });
-}
 
 /** Writes a ZIP, in ZIP64 where sizes or counts ask for it. One input file is open at a time. */
 export async function writeZip(
@@ -72,8 +45,13 @@ export async function writeZip(
 ): Promise<void> {
   const { ZipFile } = await import('yazl');
   const zip = new ZipFile();
-  for (const { name, path, sizeBytes } of entries) {
-    const details = { size: sizeBytes, compressionLevel: options.level, mtime: entryTime, mode: 0o100644 };
+  for (const { name, path, sizeBytes, isDirectory, modified, mode } of entries) {
+    const mtime = zipTime(modified);
+    if (isDirectory === true) {
+      zip.addEmptyDirectory(name, { mtime });
+      continue;
+    }
+    const details = { size: sizeBytes, compressionLevel: options.level, mtime, mode: 0o100000 | (mode ?? 0o644) };
     zip.addReadStreamLazy(name, details, (give) => {
       const input = readCounted(path, options.onBytes);
       input.once('error', (error) => (zip.outputStream as PassThrough).destroy(error));
@@ -82,6 +60,14 @@ export async function writeZip(
   }
   zip.end();
   await pipeline(zip.outputStream, createWriteStream(target), { signal: options.signal });
+}
+
+const zipYears = { first: 1980, last: 2107 };
+
+/** A ZIP has no room for other years. */
+function zipTime(modified = entryTime): Date {
+  const year = modified.getUTCFullYear();
+  return year > zipYears.first && year < zipYears.last ? modified : entryTime;
 }
 
 /** Writes a ZIP whose files are encrypted with AES-256 (WinZip's AE-2). Names stay readable: ZIP cannot hide them. */
@@ -96,13 +82,14 @@ export async function writeEncryptedZip(
     level,
     password,
     encryptionStrength: 3,
-    lastModDate: entryTime,
     keepOrder: true,
     signal,
   });
-  for (const { name, path } of entries) {
+  for (const { name, path, isDirectory, modified } of entries) {
     signal.throwIfAborted();
-    await zip.add(name, Readable.toWeb(readCounted(path, onBytes)) as ReadableStream);
+    const lastModDate = zipTime(modified);
+    if (isDirectory === true) await zip.add(`${name}/`, undefined, { directory: true, lastModDate });
+    else await zip.add(name, Readable.toWeb(readCounted(path, onBytes)) as ReadableStream, { lastModDate });
   }
   await zip.close();
 }
@@ -129,9 +116,13 @@ export async function writeTar(
 }
 
 async function fillTar(tar: Pack, entries: readonly ArchiveEntry[], { onBytes, signal }: StreamOptions): Promise<void> {
-  for (const { name, path, sizeBytes } of entries) {
+  for (const { name, path, sizeBytes, isDirectory, modified: mtime = entryTime, mode } of entries) {
     signal.throwIfAborted();
-    const entry = tar.entry({ name, size: sizeBytes, mtime: entryTime, mode: 0o644 });
+    if (isDirectory === true) {
+      tar.entry({ name: `${name}/`, type: 'directory', mtime, mode: mode ?? 0o755 });
+      continue;
+    }
+    const entry = tar.entry({ name, size: sizeBytes, mtime, mode: mode ?? 0o644 });
     await pipeline(readCounted(path, onBytes), entry);
   }
   tar.finalize();
@@ -144,6 +135,45 @@ function compressor(compression: 'none' | 'gz' | 'zst', level: number): Transfor
   if (compression === 'gz') return createGzip({ level });
   if (compression === 'none') return new PassThrough();
   return createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: zstdLevels[level] ?? 9 } });
+}
+
+/** Formats an archive can be written in, by their extensions. */
+export const archiveFormats = ['zip', 'tar', 'tar.gz', 'tar.xz', 'tar.zst', '7z'] as const;
+export type ArchiveFormat = (typeof archiveFormats)[number];
+
+const tarCompressions = { tar: 'none', 'tar.gz': 'gz', 'tar.xz': 'xz', 'tar.zst': 'zst' } as const satisfies Partial<
+  Record<ArchiveFormat, TarCompression>
+>;
+
+/** Writes an archive of any format; only ZIP and 7z have a place for a password. */
+export async function writeArchive(
+  format: ArchiveFormat,
+  target: string,
+  entries: readonly ArchiveEntry[],
+  options: StreamOptions & { scratch: string; onPercent(percent: number): void },
+): Promise<void> {
+  if (format === '7z') return writeSevenZip(target, entries, options);
+  if (format !== 'zip') return writeTar(target, entries, tarCompressions[format], options);
+  const { password } = options;
+  if (password === undefined) return writeZip(target, entries, options);
+  return writeEncryptedZip(target, entries, { ...options, password });
+}
+
+/** Compresses one file. `level` is the format's own: to 9 for gz and xz, 11 for br, 19 for zst. */
+export async function compressFile(
+  input: string,
+  output: string,
+  format: 'gz' | 'zst' | 'xz' | 'br',
+  { level, signal, onBytes }: Pick<StreamOptions, 'level' | 'signal' | 'onBytes'>,
+): Promise<void> {
+  const [source, target] = [readCounted(input, onBytes), createWriteStream(output)];
+  if (format === 'xz') return compressXz(source, target, level, signal);
+  const compress = {
+    gz: () => createGzip({ level }),
+    br: () => createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: level } }),
+    zst: () => createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: level } }),
+  }[format];
+  await pipeline(source, compress(), target, { signal });
 }
 
 function readCounted(path: string, onBytes: (count: number) => void): Readable {

@@ -5,6 +5,7 @@ import { CsvError, type Options, parse } from 'csv-parse';
 import { errorCode } from '../lib/errors.ts';
 import { Failure } from '../lib/failure.ts';
 import { decodeFile, detectEncoding } from '../lib/text-encoding.ts';
+import { inBatches } from './data/source.ts';
 import type { Engine } from './engine.ts';
 import { packageVersion } from './npm-package.ts';
 
@@ -42,7 +43,7 @@ export async function* readCsv(source: CsvSource): AsyncGenerator<Row> {
   const { path, filename, signal, onBytes } = source;
   const encoding = source.encoding === 'auto' ? await detectEncoding(path) : source.encoding;
   try {
-    const delimiter = source.delimiter === 'auto' ? await detectDelimiter(path, encoding) : source.delimiter;
+    const { delimiter } = await csvDialect({ ...source, encoding });
     const options: Options = {
       delimiter,
       relax_column_count: true,
@@ -52,15 +53,40 @@ export async function* readCsv(source: CsvSource): AsyncGenerator<Row> {
     const parser = parse(options);
     const text = Readable.from(decodeFile(path, encoding, onBytes));
     const feeding = pipeline(text, parser, { signal }).catch((error: Error) => parser.destroy(error));
-    for await (const row of parser) yield row as Row;
+    let isFirst = true;
+    for await (const row of parser as AsyncIterable<Row>) {
+      if (!isFirst || !separatorLine.test(row.join(delimiter))) yield row;
+      isFirst = false;
+    }
     await feeding;
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof CsvError) throw await describeCsvError(error, { path, filename, encoding });
-    if (!isEncodingError(error)) throw error;
-    const message = `${filename} has bytes that are not of the encoding that was chosen.`;
-    throw new Failure('invalid_input', message, { file: filename, cause: error });
+    throw isEncodingError(error) ? wrongEncoding(filename, error) : error;
   }
+}
+
+/**
+ * What `auto` stands for in a file.
+ *
+ * @throws Failure `invalid_input` for bytes that are not of the encoding.
+ */
+export async function csvDialect(
+  source: Pick<CsvSource, 'path' | 'filename' | 'encoding' | 'delimiter'>,
+): Promise<{ encoding: string; delimiter: string }> {
+  const { path, filename, delimiter } = source;
+  const encoding = source.encoding === 'auto' ? await detectEncoding(path) : source.encoding;
+  if (delimiter !== 'auto') return { encoding, delimiter };
+  try {
+    return { encoding, delimiter: await detectDelimiter(path, encoding) };
+  } catch (error) {
+    throw isEncodingError(error) ? wrongEncoding(filename, error) : error;
+  }
+}
+
+function wrongEncoding(filename: string, cause: unknown): Failure {
+  const message = `${filename} has bytes that are not of the encoding that was chosen.`;
+  return new Failure('invalid_input', message, { file: filename, cause });
 }
 
 function isEncodingError(error: unknown): boolean {
@@ -108,13 +134,18 @@ const delimiters = [',', ';', '\t', '|'] as const;
 const sampleCharacters = 64 * 1024;
 const sampleRecords = 50;
 
-/** The delimiter that cuts the first records into the most columns of which nearly every record has the same number. */
+/** A first line for Excel that names the delimiter and is no record. */
+const separatorLine = /^sep=([^\w"\r\n])(?=\r?\n|\r|$)/i;
+
+/** What a line `sep=;` says, or what cuts the first records into the most columns that nearly all of them have. */
 async function detectDelimiter(path: string, encoding: string): Promise<string> {
   let sample = '';
   for await (const text of decodeFile(path, encoding)) {
     sample += text;
     if (sample.length >= sampleCharacters) break;
   }
+  const named = separatorLine.exec(sample)?.[1];
+  if (named !== undefined) return named;
   const complete = sample.length < sampleCharacters;
   let best = { delimiter: ',', columns: 1 };
   for (const delimiter of delimiters) {
@@ -172,19 +203,6 @@ export async function writeJson(rows: AsyncIterable<Row>, target: string, option
   return count;
 }
 
-const batchCharacters = 64 * 1024;
-
-async function* inBatches(pieces: AsyncIterable<string>): AsyncGenerator<string> {
-  let batch = '';
-  for await (const piece of pieces) {
-    batch += piece;
-    if (batch.length < batchCharacters) continue;
-    yield batch;
-    batch = '';
-  }
-  if (batch !== '') yield batch;
-}
-
 async function* jsonPieces(
   rows: AsyncIterable<Row>,
   { layout, header, inferTypes }: JsonOptions,
@@ -232,7 +250,7 @@ function nextColumnName(keys: readonly string[]): string {
 }
 
 /** Column names as they are, empty ones filled in and repeated ones numbered. */
-function uniqueNames(header: Row): string[] {
+export function uniqueNames(header: Row): string[] {
   const taken = new Set(header);
   const seen = new Set<string>();
   return header.map((given, index) => {

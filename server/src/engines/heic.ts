@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { runProgram } from '../sandbox/program.ts';
 import type { Engine } from './engine.ts';
 import { assertDecodable, type NamedFile } from './image-failure.ts';
-import type { Raster } from './raster.ts';
+import { uprightExif } from './image-metadata.ts';
+import { type Raster, rasterToPng, rasterToTiff } from './raster.ts';
 import { installedVersion, openWithSharp } from './sharp.ts';
 
 /** HEIC is HEVC inside: sharp's binaries leave the codec out for its patents, so both directions have engines of their own. */
@@ -29,11 +30,11 @@ export const heicEncoder: Engine = {
 };
 
 /**
- * The primary picture of a HEIC file, upright (the container's own rotation is applied), with its colour profile, which
- * the pixels alone do not carry.
+ * The primary picture of a HEIC file, upright (the container's own rotation is applied), as a file that libvips reads:
+ * with its colour profile and its EXIF block, which the pixels alone do not carry.
  */
-export async function decodeHeic(path: string, named: NamedFile): Promise<Raster> {
-  const { width, height, icc, hasAlpha } = await (await openWithSharp(path)).metadata();
+export async function decodeHeic(path: string, named: NamedFile): Promise<Buffer> {
+  const { width, height, icc, exif, hasAlpha } = await (await openWithSharp(path)).metadata();
   assertDecodable(named, { width, height });
   const { default: decode } = await import('heic-decode');
   const picture = await decode({ buffer: await readFile(path) });
@@ -41,7 +42,8 @@ export async function decodeHeic(path: string, named: NamedFile): Promise<Raster
   const rgba = new Uint8Array(picture.data.buffer, picture.data.byteOffset, picture.data.byteLength);
   const shape = { width: picture.width, height: picture.height, color: 'rgb', bits: 8, icc } as const;
   const isOpaque = !hasAlpha || everyAlphaOpaque(rgba);
-  return { ...shape, hasAlpha: !isOpaque, data: isOpaque ? withoutAlpha(rgba) : rgba };
+  const raster: Raster = { ...shape, hasAlpha: !isOpaque, data: isOpaque ? withoutAlpha(rgba) : rgba };
+  return exif === undefined ? rasterToTiff(raster) : rasterToPng(raster, uprightExif(exif));
 }
 
 /** The header says alpha for every picture that libheif would hand out as RGBA, so the pixels decide. */

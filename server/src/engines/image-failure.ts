@@ -1,4 +1,4 @@
-import { fileTypes, type FileTypeId } from '../lib/media-types.ts';
+import { articleAndName, type FileTypeId } from '../lib/media-types.ts';
 import { Failure } from '../lib/failure.ts';
 import { maxPixels } from './sharp.ts';
 
@@ -36,7 +36,7 @@ function tooManyPixels(file: NamedFile, is: string): Failure {
 export function brokenImage(file: NamedFile, log: string): Failure {
   return new Failure(
     'invalid_input',
-    `"${file.filename}" cannot be read as a ${fileTypes[file.type].name}: it is damaged or cut short.`,
+    `"${file.filename}" cannot be read as ${articleAndName(file.type)}: it is damaged or cut short.`,
     { file: file.filename, log },
   );
 }
@@ -55,6 +55,15 @@ export function imageFailure(thrown: unknown, file: NamedFile): unknown {
       file: file.filename,
       log,
     });
+  }
+  const [, unknownMethod] = /(\w+) compression support is not configured/i.exec(log) ?? [];
+  if (unknownMethod !== undefined) {
+    const message = `"${file.filename}" is compressed with ${unknownMethod}, which cannot be opened here.`;
+    return new Failure('invalid_input', message, { file: file.filename, log });
+  }
+  if (/bad dimensions/i.test(log)) {
+    const message = `"${file.filename}" does not say how large it is, so it cannot be drawn.`;
+    return new Failure('invalid_input', message, { file: file.filename, log });
   }
   if (/too large for|dimension|maximum/i.test(log)) {
     return new Failure('invalid_input', `"${file.filename}" is too large for the output format.`, {

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { FileTypeId } from '../lib/media-types.ts';
+import { pngChunk } from './png.ts';
 
 /**
  * Takes out of an image file what says where, when and by whom it was made, without touching the pixels: the colour
@@ -17,6 +18,8 @@ export interface ImageMetadata {
   orientation?: number | undefined;
   exif?: Buffer | undefined;
   xmp?: Buffer | undefined;
+  /** Also take out the colour profile; only of WebP. */
+  dropsProfile?: boolean;
 }
 
 type Stripper = (file: Buffer, facts: ImageMetadata) => Buffer;
@@ -93,33 +96,36 @@ function stripPng(file: Buffer, { orientation = 1 }: ImageMetadata): Buffer {
   return file;
 }
 
-function pngChunk(type: string, content: Buffer): Buffer {
-  const chunk = Buffer.alloc(12 + content.length);
-  chunk.writeUInt32BE(content.length, 0);
-  chunk.write(type, 4, 'latin1');
-  content.copy(chunk, 8);
-  chunk.writeUInt32BE(crc32(chunk.subarray(4, 8 + content.length)), 8 + content.length);
-  return chunk;
-}
+const webpFlags = { profile: 0x20, exif: 0x08, xmp: 0x04 };
 
-const webpFlags = { exif: 0x08, xmp: 0x04 };
-
-function stripWebp(file: Buffer, { orientation = 1 }: ImageMetadata): Buffer {
-  if (orientation > 1) return file; // Turning needs the EXIF block, and a re-encoded WebP has none.
+/** Leaves the picture byte for byte; a turned one gets a new EXIF block with nothing but the orientation. */
+function stripWebp(file: Buffer, { orientation = 1, dropsProfile = false }: ImageMetadata): Buffer {
+  const dropped = new Set(['EXIF', 'XMP ', ...(dropsProfile ? ['ICCP'] : [])]);
   const chunks: Buffer[] = [];
   for (let at = 12; at + 8 <= file.length;) {
-    const type = file.toString('latin1', at, at + 4);
     const length = file.readUInt32LE(at + 4);
     const end = at + 8 + length + (length % 2);
-    if (type !== 'EXIF' && type !== 'XMP ') chunks.push(Buffer.from(file.subarray(at, end)));
+    if (!dropped.has(file.toString('latin1', at, at + 4))) chunks.push(Buffer.from(file.subarray(at, end)));
     at = end;
   }
   const extended = chunks.find((chunk) => chunk.toString('latin1', 0, 4) === 'VP8X');
-  if (extended !== undefined) extended[8] = (extended[8] ?? 0) & ~(webpFlags.exif | webpFlags.xmp);
+  // Without the extended header there was no place for metadata, and so no orientation.
+  if (extended !== undefined) {
+    if (orientation > 1) chunks.push(webpOrientation(orientation));
+    const gone = webpFlags.xmp | (orientation > 1 ? 0 : webpFlags.exif) | (dropsProfile ? webpFlags.profile : 0);
+    extended[8] = (extended[8] ?? 0) & ~gone;
+  }
   const head = Buffer.from(file.subarray(0, 12));
   const stripped = Buffer.concat([head, ...chunks]);
   stripped.writeUInt32LE(stripped.length - 8, 4);
   return stripped;
+}
+
+function webpOrientation(orientation: number): Buffer {
+  const exif = orientationExif(orientation);
+  const head = Buffer.from('EXIF\0\0\0\0', 'latin1');
+  head.writeUInt32LE(exif.length, 4);
+  return Buffer.concat([head, exif]);
 }
 
 /** In an ISO container other boxes point behind the metadata by position, so it is overwritten where it stands. */
@@ -137,6 +143,28 @@ function blankMetadata(file: Buffer, { exif, xmp }: ImageMetadata): Buffer {
 /** libvips puts the marker of a JPEG segment before every EXIF block. */
 function withoutExifMarker(exif: Buffer | undefined): Buffer | undefined {
   return exif?.toString('latin1', 0, 4) === 'Exif' ? exif.subarray(6) : exif;
+}
+
+/**
+ * An EXIF block for pixels that were turned upright: without a marker before it, and with the orientation, where it says
+ * one, set to "as stored".
+ */
+export function uprightExif(exif: Buffer): Buffer {
+  const block = Buffer.from(withoutExifMarker(exif) ?? exif);
+  const isLittle = block.toString('latin1', 0, 2) === 'II';
+  const short = (at: number) => (isLittle ? block.readUInt16LE(at) : block.readUInt16BE(at));
+  try {
+    const first = isLittle ? block.readUInt32LE(4) : block.readUInt32BE(4);
+    for (let entry = 0; entry < short(first); entry++) {
+      const at = first + 2 + entry * 12;
+      if (short(at) !== 0x0112) continue;
+      if (isLittle) block.writeUInt16LE(1, at + 8);
+      else block.writeUInt16BE(1, at + 8);
+    }
+  } catch {
+    // A directory beyond the end: no reader finds an orientation there either.
+  }
+  return block;
 }
 
 /** What stands before an EXIF block: in JPEG, AVIF, HEIC and some WebP; in PNG; in other WebP. */

@@ -3,19 +3,25 @@ import { join } from 'node:path';
 import type { Sharp } from 'sharp';
 import { Failure } from '../lib/failure.ts';
 import type { FileTypeId } from '../lib/media-types.ts';
+import { readHead } from '../lib/read-head.ts';
 import { encodeBmp, decodeBmp } from './bmp.ts';
 import { cameraRawDecoder, developCameraRaw } from './camera-raw.ts';
 import type { Engine } from './engine.ts';
-import { isGifCutShort } from './gif.ts';
+import { copyExif, exifImages, exiftool } from './exiftool.ts';
+import { isGifCutShort, withClearingFrames } from './gif.ts';
 import { decodeHeic, encodeHeic, heicEncoder } from './heic.ts';
 import { encodeIco, iconSizes, largestIconPicture } from './ico.ts';
 import { assertDecodable, imageFailure, type NamedFile } from './image-failure.ts';
 import { eraseThumbnail, hasThumbnail } from './image-metadata.ts';
+import { assertNoJpegDamage } from './jpeg-damage.ts';
 import { decodeJxl, encodeJxl } from './jxl.ts';
+import { pngWithGammaProfile } from './png-gamma.ts';
 import { decodePsd } from './psd.ts';
 import { rasterToTiff } from './raster.ts';
 import { loadSharp, maxPixels, openWithSharp } from './sharp.ts';
 import { openSvg } from './svg.ts';
+import { openTiff } from './tiff.ts';
+import type { TiffPage } from './tiff-pages.ts';
 
 /** Formats the image tools read as pixels; drawings (SVG) only where a tool says so. */
 export const rasterTypes = [
@@ -57,8 +63,26 @@ export function imagePrograms(
   return programs;
 }
 
+/** The same for tools whose results still say what the photo says: camera, date, place. */
+export function photoPrograms(
+  inputs: readonly { type: FileTypeId }[],
+  format: ImageFormat | 'keep',
+): readonly Engine[] {
+  const copies = inputs.some(({ type }) => type === 'raw') && (format === 'keep' || holdsExif(format));
+  return [...imagePrograms(inputs, format), ...(copies ? [exiftool] : [])];
+}
+
+/** Everything `photoPrograms` may name. */
+export const photoEngines: readonly Engine[] = [heicEncoder, cameraRawDecoder, exiftool];
+
+function holdsExif(format: ImageFormat): boolean {
+  return exifImages.some((type) => type === format);
+}
+
 export interface ImageFile extends NamedFile {
   path: string;
+  /** Which page of a TIFF is meant; the first unless told. */
+  page?: TiffPage | undefined;
 }
 
 /** Where a run may write, and how it is told to stop: a tool context is one. */
@@ -85,6 +109,8 @@ export interface OpenImage {
   readonly hasProfile: boolean;
   /** A small copy of the picture in its EXIF block. */
   readonly hasThumbnail: boolean;
+  /** The photo whose EXIF the pipeline does not carry: a camera raw one. */
+  readonly exifFrom?: string;
 }
 
 export interface OpenOptions {
@@ -104,7 +130,21 @@ export interface OpenOptions {
  */
 export async function openImage(file: ImageFile, workspace: Workspace, options: OpenOptions = {}): Promise<OpenImage> {
   try {
-    const pipeline = await openPipeline(file, workspace, options);
+    const image = await imageFrom(await openPipeline(file, workspace, options), file, workspace, options);
+    return file.type === 'raw' ? { ...image, exifFrom: file.path } : image;
+  } catch (error) {
+    throw imageFailure(error, file);
+  }
+}
+
+/** The same for a pipeline that something else opened, such as the picture of a page. */
+export async function imageFrom(
+  pipeline: Sharp,
+  file: ImageFile,
+  workspace: Workspace,
+  options: OpenOptions = {},
+): Promise<OpenImage> {
+  try {
     const metadata = await pipeline.metadata();
     const frames = options.animated === false ? 1 : (metadata.pageHeight && metadata.pages) || 1;
     const stored = { width: metadata.width, height: metadata.pageHeight ?? metadata.height };
@@ -135,9 +175,10 @@ async function openPipeline(file: ImageFile, workspace: Workspace, options: Open
   const { path, type } = file;
   switch (type) {
     case 'svg':
+    case 'svgz':
       return openSvg(path, file, options.dpi);
     case 'heic':
-      return openWithSharp(rasterToTiff(await decodeHeic(path, file)));
+      return openWithSharp(await decodeHeic(path, file));
     case 'bmp':
       return openWithSharp(rasterToTiff(decodeBmp(await readFile(path), file)));
     case 'ico':
@@ -147,8 +188,11 @@ async function openPipeline(file: ImageFile, workspace: Workspace, options: Open
     case 'psd':
       return openWithSharp(rasterToTiff(decodePsd(await readFile(path), file)));
     case 'gif':
-      await assertWholeGif(file);
-      return openWithSharp(path, options.animated === false ? {} : { pages: -1 });
+      return openGif(file, options);
+    case 'png':
+      return openWithSharp((await withGammaProfile(path)) ?? path);
+    case 'tiff':
+      return openTiff(path, file, file.page);
     case 'raw':
       return openWithSharp(await developCameraRaw(path, file, workspace));
     default: {
@@ -158,10 +202,19 @@ async function openPipeline(file: ImageFile, workspace: Workspace, options: Open
   }
 }
 
-async function assertWholeGif(file: ImageFile): Promise<void> {
-  if (!isGifCutShort(await readFile(file.path))) return;
+/** A gamma stands before the pixels: only a file that says one there is read whole. */
+async function withGammaProfile(path: string): Promise<Buffer | undefined> {
+  const head = await readHead(path, 4096);
+  return head.includes('gAMA') ? pngWithGammaProfile(await readFile(path)) : undefined;
+}
+
+async function openGif(file: ImageFile, { animated }: OpenOptions): Promise<Sharp> {
+  const bytes = await readFile(file.path);
   const { filename } = file;
-  throw new Failure('invalid_input', `"${filename}" ends in the middle of a frame.`, { file: filename });
+  if (isGifCutShort(bytes)) {
+    throw new Failure('invalid_input', `"${filename}" ends in the middle of a frame.`, { file: filename });
+  }
+  return openWithSharp(withClearingFrames(bytes) ?? file.path, animated === false ? {} : { pages: -1 });
 }
 
 export interface EncodeOptions {
@@ -199,11 +252,18 @@ export async function writeImage(
   image.workspace.signal.throwIfAborted();
   try {
     await encoders[format](image, path, options);
-    if (image.hasThumbnail && options.keepMetadata !== false) await rewrite(path, eraseThumbnail);
+    await assertNoJpegDamage(image.file);
+    if (options.keepMetadata !== false) await finishMetadata(image, path, format);
     return (await stat(path)).size;
   } catch (error) {
     throw imageFailure(error, image.file);
   }
+}
+
+async function finishMetadata(image: OpenImage, path: string, format: ImageFormat): Promise<void> {
+  const { exifFrom, hasThumbnail: showsMore, workspace } = image;
+  if (showsMore) await rewrite(path, eraseThumbnail);
+  if (exifFrom !== undefined && holdsExif(format)) await copyExif(exifFrom, path, workspace.signal);
 }
 
 async function rewrite(path: string, change: (file: Buffer) => void): Promise<void> {
@@ -277,10 +337,14 @@ function prepared(image: OpenImage, options: EncodeOptions, target: { alpha?: bo
   let pipeline = image.pipeline;
   if (target.alpha === false && image.hasAlpha) pipeline = pipeline.flatten({ background: background ?? '#ffffff' });
   const isDeep = image.is16Bit && target.deep === true;
-  const isGrey = image.isGrey && !painted && !(image.hasProfile && keepMetadata);
+  const isGrey = image.isGrey && !painted;
   if (isGrey) pipeline = pipeline.toColourspace(isDeep ? 'grey16' : 'b-w');
   else if (isDeep) pipeline = pipeline.toColourspace('rgb16');
-  if (keepMetadata) pipeline = pipeline.keepMetadata();
+  if (keepMetadata) {
+    // A profile of grey does not fit what becomes RGB on its way: its tones are converted instead, where libvips can.
+    const convertsTones = image.isGrey && image.hasProfile && !isDeep;
+    pipeline = convertsTones ? pipeline.keepExif().keepXmp() : pipeline.keepMetadata();
+  }
   return dpi === undefined ? pipeline : pipeline.withDensity(dpi);
 }
 
@@ -304,8 +368,8 @@ async function writeTiff(image: OpenImage, path: string, options: EncodeOptions)
 
 async function writeBmp(image: OpenImage, path: string, options: EncodeOptions): Promise<void> {
   const flat = prepared(image, { ...options, keepMetadata: false, painted: true }, { alpha: false });
-  const { data, info } = await flat.removeAlpha().raw().toBuffer({ resolveWithObject: true });
-  await writeFile(path, encodeBmp(data, info.width, info.height, options.dpi));
+  const { data, width, height } = await colorPixels(flat, (pixels) => pixels.removeAlpha());
+  await writeFile(path, encodeBmp(data, width, height, options.dpi));
 }
 
 /** All usual sizes up to the image's own, each on a transparent square; never enlarged, except to the smallest. */
@@ -329,17 +393,37 @@ async function writeHeic(image: OpenImage, path: string, options: EncodeOptions)
   const { signal } = image.workspace;
   // The program goes by the ending of the name.
   const heic = join(image.workspace.scratch, 'encoded.heic');
-  await encodeHeic(png, heic, { quality: options.quality ?? 60, lossless: options.lossless ?? false, signal });
+  const { quality = 60, lossless = false } = options;
+  await encodeHeic(png, heic, { quality, lossless, signal }).catch((error: unknown) => {
+    throw heicFailure(error, image);
+  });
   await copyFile(heic, path);
 }
 
+/** Very long and narrow images HEVC does not hold; its encoder alone knows where that begins. */
+function heicFailure(error: unknown, { file: { filename } }: OpenImage): unknown {
+  if (!(error instanceof Failure) || !/invalid image size/i.test(error.log ?? '')) return error;
+  const message = `"${filename}" is too long and narrow, or too large, to be written as HEIC.`;
+  return new Failure('invalid_input', message, { file: filename, log: error.log });
+}
+
 async function writeJxl(image: OpenImage, path: string, options: EncodeOptions): Promise<void> {
-  const { data, info } = await prepared(image, { ...options, keepMetadata: false, painted: true })
-    .ensureAlpha()
-    .raw()
-    .toBuffer({ resolveWithObject: true });
+  const flat = prepared(image, { ...options, keepMetadata: false, painted: true });
+  const { data, width, height } = await colorPixels(flat, (pixels) => pixels.ensureAlpha());
   const { quality = 85, lossless = false, effort } = options;
-  await writeFile(path, await encodeJxl(data, info.width, info.height, { quality, lossless, best: effort === 'best' }));
+  await writeFile(path, await encodeJxl(data, width, height, { quality, lossless, best: effort === 'best' }));
+}
+
+/** Pixels of three colours, and alpha as told. What was made grey has one, whatever is asked of the same pipeline. */
+async function colorPixels(
+  image: Sharp,
+  withAlpha: (pixels: Sharp) => Sharp,
+): Promise<{ data: Buffer; width: number; height: number }> {
+  const { data, info } = await image.raw().toBuffer({ resolveWithObject: true });
+  const { width, height, channels } = info;
+  const sharp = await loadSharp();
+  const pixels = sharp(data, { raw: { width, height, channels } }).toColourspace('srgb');
+  return { data: await withAlpha(pixels).raw().toBuffer(), width, height };
 }
 
 /** The same image with further steps on its pipeline. */
@@ -355,9 +439,12 @@ export function withSteps(
  * Applies to every frame of an animation by itself what libvips cannot do to all of them at once (turning, for one). Each
  * frame must come out at the same size.
  */
-export async function eachFrame(image: OpenImage, steps: (pipeline: Sharp) => Sharp): Promise<OpenImage> {
-  if (image.frames === 1) return withSteps(image, steps);
+export async function eachFrame(
+  image: OpenImage,
+  steps: (pipeline: Sharp) => Sharp | Promise<Sharp>,
+): Promise<OpenImage> {
   try {
+    if (image.frames === 1) return { ...image, pipeline: await steps(image.pipeline) };
     const sharp = await loadSharp();
     const { width, height, frames } = image;
     const strip = await image.pipeline.ensureAlpha().toColourspace('srgb').raw().toBuffer();
@@ -368,7 +455,7 @@ export async function eachFrame(image: OpenImage, steps: (pipeline: Sharp) => Sh
       image.workspace.signal.throwIfAborted();
       const pixels = strip.subarray(frame * frameBytes, (frame + 1) * frameBytes);
       const single = sharp(pixels, { raw: { width, height, channels: 4 } });
-      const { data, info } = await steps(single).ensureAlpha().raw().toBuffer({ resolveWithObject: true });
+      const { data, info } = await (await steps(single)).ensureAlpha().raw().toBuffer({ resolveWithObject: true });
       size = { width: info.width, height: info.height };
       assertDecodable(image.file, { ...size, frames });
       done.push(data);
@@ -380,6 +467,33 @@ export async function eachFrame(image: OpenImage, steps: (pipeline: Sharp) => Sh
       hasAlpha: true,
       pipeline: sharp(Buffer.concat(done), { raw, limitInputPixels: maxPixels }),
     };
+  } catch (error) {
+    throw imageFailure(error, image.file);
+  }
+}
+
+/** Decoded pixels: rows of RGBA from the top, 8 bits a sample, sRGB. */
+export interface Pixels {
+  data: Buffer;
+  width: number;
+  height: number;
+}
+
+/**
+ * The pixels of an image, after the given steps. Of an animation, every frame one below the other.
+ *
+ * @throws Failure as `openImage`, for what only shows while decoding.
+ */
+export async function readPixels(
+  image: OpenImage,
+  steps: (pipeline: Sharp) => Sharp = (pipeline) => pipeline,
+): Promise<Pixels> {
+  image.workspace.signal.throwIfAborted();
+  try {
+    const pipeline = steps(image.pipeline.clone()).toColourspace('srgb').ensureAlpha().raw();
+    const { data, info } = await pipeline.toBuffer({ resolveWithObject: true });
+    await assertNoJpegDamage(image.file);
+    return { data, width: info.width, height: info.height };
   } catch (error) {
     throw imageFailure(error, image.file);
   }

@@ -17,8 +17,9 @@ const settings: Record<string, Record<string, boolean | number>> = {
   'Office.Common/Misc': { CrashReport: false, FirstRun: false, UseLocking: false, UseDocumentSystemFileLocking: false },
   'Office.Recovery/AutoSave': { Enabled: false },
   'Office.Recovery/RecoveryInfo': { Enabled: false },
-  // 0 is never.
+  // 0 is never in Writer, 1 in Calc.
   'Office.Writer/Content/Update': { Link: 0, Field: false, Chart: false },
+  'Office.Calc/Content/Update': { Link: 1 },
   'Office.Java/VirtualMachine': { Enable: false },
   'Setup/Office': { ooSetupInstCompleted: true },
   'Setup/Product': { WhatsNew: false },

@@ -1,175 +1,194 @@
-import { createWriteStream, rmSync } from 'node:fs';
-import { access, chmod, copyFile, mkdtemp, open, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { createWriteStream } from 'node:fs';
+import { access, chmod, copyFile, readFile, realpath, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { Failure } from '../lib/failure.ts';
 import type { FileTypeId } from '../lib/media-types.ts';
 import { decodeFile, detectEncoding } from '../lib/text-encoding.ts';
-import { startProgram, type StartedProgram } from '../sandbox/program.ts';
 import type { Engine } from './engine.ts';
-import { findPipe, sendArguments } from './libreoffice-pipe.ts';
-import { macroModule, writeProfile } from './libreoffice-profile.ts';
+import { checkOfficeOutput } from './libreoffice-check.ts';
+import {
+  documentService,
+  exportFilter,
+  importFilter,
+  moduleFor,
+  type OfficeFormat,
+  type OfficeModule,
+  textFilter,
+} from './libreoffice-formats.ts';
+import {
+  callMacro,
+  type MacroResult,
+  type Office,
+  runningOffice,
+  soffice,
+  stopLibreOffice,
+  warmLibreOffice,
+} from './libreoffice-process.ts';
 
-/*
- * LibreOffice takes a second to start and 30 ms for a page, so one instance stays and takes one document after another.
- *
- * It is driven without its Python bridge (python3-uno) and without the UNO protocol: a macro in our own profile does the
- * work, and is called through the pipe over which a second `soffice` hands its command line to the first. The reply comes
- * when the macro has ended. `-p` (print) stands before the macro's URL because a headless instance takes nothing else
- * from a second one than documents to print or convert; LibreOffice sees that the "document" is a macro and runs it.
- */
+export type { OfficeFormat, OfficeModule } from './libreoffice-formats.ts';
+export { stopLibreOffice, warmLibreOffice } from './libreoffice-process.ts';
 
-const soffice = '/usr/bin/soffice';
+const fonts = 'fonts-liberation2 fonts-dejavu-core fonts-crosextra-carlito fonts-crosextra-caladea';
 
-export const libreoffice: Engine = {
-  id: 'libreoffice',
-  name: 'LibreOffice Writer',
-  license: 'MPL-2.0',
-  interpretsPrograms: true,
-  install:
-    'apt-get install -y --no-install-recommends libreoffice-writer-nogui ' +
-    'fonts-liberation2 fonts-dejavu-core fonts-crosextra-carlito fonts-crosextra-caladea',
-  warm: () => warmLibreOffice(),
-  async version() {
-    try {
-      const program = dirname(await realpath(soffice));
-      await access(join(program, 'libswlo.so')); // Writer: other parts of LibreOffice can be installed without it.
-      const settings = await readFile(join(program, 'bootstraprc'), 'utf8');
-      return /^ProductKey=\D*([\d.]+)/m.exec(settings)?.[1];
-    } catch {
-      return undefined;
-    }
-  },
-};
-
-interface Office {
-  program: StartedProgram;
-  /** The profile, and where jobs and results are handed over. */
-  directory: string;
-  removeAtExit: () => void;
-  pipe: string;
+/** One installation; its parts are packages of their own, and all work in the same running instance. */
+function officeEngine(module: OfficeModule, id: string, name: string): Engine {
+  return {
+    id,
+    name,
+    license: 'MPL-2.0',
+    interpretsPrograms: true,
+    // Without libreoffice-math the formulas of a document are left out.
+    install: `apt-get install -y --no-install-recommends libreoffice-${module}-nogui libreoffice-math-nogui ${fonts}`,
+    warm: () => warmLibreOffice(module),
+    async version() {
+      try {
+        const program = dirname(await realpath(soffice));
+        await access(join(program, `../share/registry/${module}.xcd`));
+        const settings = await readFile(join(program, 'bootstraprc'), 'utf8');
+        return /^ProductKey=\D*([\d.]+)/m.exec(settings)?.[1];
+      } catch {
+        return undefined;
+      }
+    },
+  };
 }
 
-let office: Promise<Office> | undefined;
+/** Text documents. */
+export const libreoffice = officeEngine('writer', 'libreoffice', 'LibreOffice Writer');
+/** Spreadsheets. */
+export const libreofficeCalc = officeEngine('calc', 'libreoffice-calc', 'LibreOffice Calc');
+/** Presentations. */
+export const libreofficeImpress = officeEngine('impress', 'libreoffice-impress', 'LibreOffice Impress');
 
-/** Starts LibreOffice ahead of the first document. @throws Failure `engine_failed` when it does not start. */
-export async function warmLibreOffice(): Promise<void> {
-  await runningOffice();
-}
-
-/** Ends the running instance; the next document starts another. */
-export async function stopLibreOffice(): Promise<void> {
-  const stopping = office;
-  office = undefined;
-  const running = await stopping?.catch(() => undefined);
-  if (running !== undefined) await removeOffice(running);
-}
-
-async function runningOffice(signal?: AbortSignal): Promise<Office> {
-  const current = await office?.catch(() => undefined);
-  if (current !== undefined && (await answers(current, signal))) return current;
-  signal?.throwIfAborted();
-  await stopLibreOffice();
-  office = startOffice();
-  return office;
-}
-
-/** Asked before every document: an instance that died shows as running until its starter has noticed. */
-async function answers(running: Office, signal?: AbortSignal): Promise<boolean> {
-  if (!running.program.running()) return false;
-  const closed = await callMacro(running, 'CloseDocument', {}, signal).catch(() => undefined);
-  return closed?.status === 'done';
-}
-
-const startLimitMs = 60_000;
-
-async function startOffice(): Promise<Office> {
-  const directory = await mkdtemp(join(tmpdir(), 'millrun-office-'));
-  const removeAtExit = () => rmSync(directory, { recursive: true, force: true });
-  process.once('exit', removeAtExit);
-  await writeProfile(directory);
-  const profile = pathToFileURL(directory).href;
-  const program = startProgram(
-    soffice,
-    ['--headless', '--norestore', '--nologo', '--nodefault', '--nolockcheck', `-env:UserInstallation=${profile}`],
-    { env: { HOME: directory, TMPDIR: directory } },
-  );
-  const deadline = performance.now() + startLimitMs;
-  while (program.running() && performance.now() < deadline) {
-    // With a new profile LibreOffice starts, prepares it and starts again: a first connection may break.
-    const pipe = await findPipe(directory);
-    const started = { program, directory, removeAtExit, pipe: pipe ?? '' };
-    const warm = pipe === undefined ? undefined : await callMacro(started, 'Warm', {}).catch(() => undefined);
-    if (warm?.status === 'done') return started;
-    await sleep(10);
-  }
-  await removeOffice({ program, directory, removeAtExit, pipe: '' });
-  throw new Failure('engine_failed', 'LibreOffice did not start.', { log: program.stderrTail() });
-}
-
-/** LibreOffice removes its own pipe only when it ends by itself. */
-async function removeOffice({ program, directory, removeAtExit, pipe }: Office): Promise<void> {
-  await program.stop();
-  process.off('exit', removeAtExit);
-  await rm(directory, { recursive: true, force: true });
-  if (pipe !== '') await rm(pipe, { force: true });
-}
-
-interface MacroResult {
-  status: string;
-  detail: string;
-}
-
-async function callMacro(
-  { directory, pipe }: Office,
-  macro: 'Warm' | 'OpenDocument' | 'StoreDocument' | 'CloseDocument',
-  job: Record<string, string>,
-  signal?: AbortSignal,
-): Promise<MacroResult> {
-  const jobPath = join(directory, 'job');
-  const resultPath = join(directory, 'result');
-  const lines = Object.entries(job).map(([name, value]) => `${name}=${value}`);
-  await rm(resultPath, { force: true });
-  await writeFile(jobPath, lines.join('\n'), { mode: 0o600 });
-  try {
-    await sendArguments(pipe, ['-p', `macro:///${macroModule}.${macro}("${directory}")`], signal);
-    const [status = '', ...detail] = (await readFile(resultPath, 'utf8')).split('\n');
-    return { status, detail: detail.join('\n').trim() };
-  } finally {
-    await rm(jobPath, { force: true }); // It may hold a password.
-  }
-}
-
-const textFilter = 'Text (encoded)';
-
-/**
- * LibreOffice's import filter for each format. Always named: left to itself it reads a damaged document as plain text.
- * Text is what `txt` means, also when its content looks like something else.
- */
-const filters: Partial<Record<FileTypeId, string>> = {
-  docx: 'MS Word 2007 XML',
-  encrypted_office: 'MS Word 2007 XML',
-  doc: 'MS Word 97',
-  odt: 'writer8',
-  rtf: 'Rich Text Format',
-  txt: textFilter,
-  csv: textFilter,
-  tsv: textFilter,
-  json: textFilter,
-  ndjson: textFilter,
-  xml: textFilter,
-  html: textFilter,
-  svg: textFilter,
-};
-
-export interface WordDocument {
+export interface OfficeDocument {
   path: string;
   /** The given name, for messages. */
   filename: string;
+  /** `txt` is read as text, whatever is in it. */
   type: FileTypeId;
+}
+
+export interface OpenOptions {
+  /** What opens it, where several could: a locked file (`writer` without it). */
+  module?: OfficeModule;
+  /** For filters that read settings from text, such as CSV. */
+  importOptions?: string;
+  /** One line. */
+  password?: string | undefined;
+  /** Of a text document: accept tracked changes, or show them in the print. As they are without it. */
+  changes?: 'show' | 'accept';
+  /** Of a text document: fill in tables of contents and other indexes, which Pandoc leaves empty. */
+  updateIndexes?: boolean;
+  /** An existing private directory. */
+  scratch: string;
+  signal: AbortSignal;
+}
+
+/** A sheet or a slide. */
+export interface DocumentPart {
+  name: string;
+  /** False for one that its author has hidden. */
+  shown: boolean;
+}
+
+/** `FilterData` of an export, as LibreOffice documents it for each format. */
+export type ExportData = Record<string, boolean | number | string>;
+
+export interface StoreOptions {
+  format: OfficeFormat;
+  target: string;
+  /** For filters that read settings from text: CSV, text. */
+  filterOptions?: string;
+  data?: ExportData;
+}
+
+export interface SheetArrangement {
+  /** 0-based, at least one; the others are not printed. */
+  sheets: readonly number[];
+  /** `auto` turns what is wider than its page. */
+  orientation: 'auto' | 'portrait' | 'landscape';
+  fitToWidth: boolean;
+  gridlines: boolean;
+  /** No header and footer, which a document without settings of its own would get. */
+  bare?: boolean;
+  /** Columns whose text stands at the right, 0-based. */
+  rightAligned?: readonly number[];
+}
+
+/** A document that LibreOffice holds open. */
+export interface OpenedDocument {
+  /** Of a text document. */
+  pageCount: number;
+  /** Of a spreadsheet or a presentation. */
+  parts: readonly DocumentPart[];
+  /** Of a spreadsheet: how it will print. Returns the number of pages. */
+  arrangeSheets(arrangement: SheetArrangement): Promise<number>;
+  /** Writes it in a format and checks that the file is whole. */
+  store(options: StoreOptions): Promise<void>;
+}
+
+/**
+ * Opens a document, hands it to `use` and closes it. One at a time in a process: a run has one, and runs take turns. When
+ * LibreOffice dies, hangs until `signal` is aborted or fails in a way it should not, the instance is ended. If it had
+ * opened other documents before, which may have left something behind, `use` is called once more with a fresh one.
+ *
+ * @throws Failure `invalid_input`, `password_required`, `engine_failed`; what `signal` was aborted with;
+ * a Failure of `use`.
+ */
+export async function withDocument<T>(
+  document: OfficeDocument,
+  options: OpenOptions,
+  use: (opened: OpenedDocument) => Promise<T>,
+): Promise<T> {
+  const { signal } = options;
+  signal.throwIfAborted();
+  const module = options.module ?? moduleFor(document.type);
+  const filter = module === undefined ? undefined : importFilter(module, document.type);
+  if (module === undefined || filter === undefined) throw unreadable(document);
+  const source = await stageSource(document, filter, options.scratch);
+  try {
+    return await tryDocument({ document, options, module, filter, source }, use);
+  } finally {
+    await rm(source, { force: true });
+  }
+}
+
+async function tryDocument<T>(opening: Opening, use: (opened: OpenedDocument) => Promise<T>): Promise<T> {
+  const { document, module, options } = opening;
+  const { signal } = options;
+  const running = await runningOffice(module, signal);
+  const isFresh = running.documents === 0;
+  running.documents += 1;
+  try {
+    const result = await useDocument(running, opening, use);
+    await callMacro(running, 'CloseDocument', {}, signal);
+    return result;
+  } catch (error) {
+    const isOwnFault = !(error instanceof Failure) || error.code === 'engine_failed';
+    if (isOwnFault) await stopLibreOffice();
+    signal.throwIfAborted();
+    if (isOwnFault && !isFresh) return tryDocument(opening, use);
+    if (error instanceof Failure) throw error;
+    throw new Failure('engine_failed', `LibreOffice stopped working on ${document.filename}.`, {
+      file: document.filename,
+      cause: error,
+    });
+  }
+}
+
+/** Reads a document and writes it in another format. @throws As `withDocument`. */
+export async function convertOffice(
+  document: OfficeDocument,
+  options: OpenOptions & StoreOptions & { selectPages?: (pageCount: number) => number[] },
+): Promise<void> {
+  const { selectPages } = options;
+  await withDocument(document, options, async (opened) => {
+    const count = opened.pageCount === 0 ? opened.parts.length : opened.pageCount;
+    const pages = selectPages === undefined ? {} : { PageRange: toPageRange(selectPages(count)) };
+    await opened.store({ ...options, data: { ...options.data, ...pages } });
+  });
 }
 
 export interface PdfOptions {
@@ -186,41 +205,21 @@ export interface PdfOptions {
   signal: AbortSignal;
 }
 
-/**
- * Lays out a document and writes it as PDF. One document at a time in a process: a run has one, and runs take turns.
- * When LibreOffice dies, hangs until `signal` is aborted or fails in a way it should not, the instance is ended.
- *
- * @throws Failure `invalid_input`, `password_required`, `engine_failed`; what `signal` was aborted with.
- */
-export async function convertToPdf(document: WordDocument, options: PdfOptions): Promise<void> {
-  const { signal } = options;
-  signal.throwIfAborted();
-  const filter = filters[document.type];
-  if (filter === undefined) throw unreadable(document);
-  const source = await stageSource(document, filter, options.scratch);
-  try {
-    const running = await runningOffice(signal);
-    await layOut(running, document, { source, filter }, options);
-    await callMacro(running, 'CloseDocument', {}, signal);
-    await checkPdf(options.target, document.filename);
-  } catch (error) {
-    if (!(error instanceof Failure) || error.code === 'engine_failed') await stopLibreOffice();
-    signal.throwIfAborted();
-    if (error instanceof Failure) throw error;
-    throw new Failure('engine_failed', `LibreOffice stopped working on ${document.filename}.`, {
-      file: document.filename,
-      cause: error,
-    });
-  } finally {
-    await rm(source, { force: true });
-  }
+/** Formats that are text when a text document is asked for, whatever they are otherwise. */
+const asText: readonly FileTypeId[] = ['csv', 'tsv', 'json', 'ndjson', 'xml', 'html', 'svg'];
+
+/** Lays out a text document and writes it as PDF. @throws As `withDocument`. */
+export async function convertToPdf(document: OfficeDocument, { pdfa, ...options }: PdfOptions): Promise<void> {
+  const type = asText.includes(document.type) ? 'txt' : document.type;
+  const data = { SelectPdfVersion: pdfa ? 2 : 0 };
+  await convertOffice({ ...document, type }, { ...options, module: 'writer', format: 'pdf', data });
 }
 
 /**
  * A copy that LibreOffice may write to. In a read-only file it accepts no tracked changes, and both ways around a copy
  * (a template, a stream) make it trust the links inside. Plain text becomes UTF-8, the one encoding it is told.
  */
-async function stageSource({ path, filename }: WordDocument, filter: string, scratch: string): Promise<string> {
+async function stageSource({ path, filename }: OfficeDocument, filter: string, scratch: string): Promise<string> {
   const source = join(scratch, 'document');
   if (filter !== textFilter) {
     await copyFile(path, source);
@@ -239,70 +238,125 @@ async function stageSource({ path, filename }: WordDocument, filter: string, scr
   }
 }
 
-async function layOut(
+interface Opening {
+  document: OfficeDocument;
+  options: OpenOptions;
+  module: OfficeModule;
+  filter: string;
+  source: string;
+}
+
+async function useDocument<T>(
   running: Office,
-  document: WordDocument,
-  { source, filter }: { source: string; filter: string },
-  options: PdfOptions,
-): Promise<void> {
-  const { signal, target, pdfa, changes, selectPages, password } = options;
-  const opened = await callMacro(
+  opening: Opening,
+  use: (opened: OpenedDocument) => Promise<T>,
+): Promise<T> {
+  const { document, options, module, filter, source } = opening;
+  const { signal, password } = options;
+  const result = await callMacro(
     running,
     'OpenDocument',
     {
       source: pathToFileURL(source).href,
       filter,
-      filter_options: filter === textFilter ? 'UTF8,LF,Liberation Mono,,' : '',
-      changes,
+      filter_options: options.importOptions ?? (filter === textFilter ? 'UTF8,LF,Liberation Mono,,' : ''),
+      locked: String(document.type === 'encrypted_office'),
+      service: documentService(module),
+      changes: options.changes ?? '',
+      update_indexes: String(options.updateIndexes ?? false),
       password: password ?? '',
     },
     signal,
   );
   try {
-    if (opened.status !== 'done') throw openFailure(opened, document, password);
-    const pages = selectPages === undefined ? '' : toPageRange(selectPages(Number(opened.detail)));
-    const stored = await callMacro(
-      running,
-      'StoreDocument',
-      { target: pathToFileURL(target).href, pages, pdf_version: pdfa ? '2' : '0' },
-      signal,
-    );
-    if (stored.status !== 'done') throw unexpected(stored, document);
+    if (result.status !== 'done') throw openFailure(result, opening);
+    return await use(openedDocument(running, opening, result.detail));
   } catch (error) {
     if (!signal.aborted) await callMacro(running, 'CloseDocument', {}, signal);
     throw error;
   }
 }
 
-/** How the filter for Word 97-2003 reports a password it has not got: it asks no question (`ERRCODE_SVX_WRONGPASS`). */
+function openedDocument(running: Office, opening: Opening, description: string): OpenedDocument {
+  const { document, options, module } = opening;
+  const call = async (macro: 'ArrangeSheets' | 'StoreDocument', job: Record<string, string>) => {
+    const result = await callMacro(running, macro, job, options.signal);
+    if (result.status !== 'done') throw unexpected(result, document);
+    return result.detail;
+  };
+  const isText = module === 'writer';
+  return {
+    pageCount: isText ? Number(description) : 0,
+    parts: isText
+      ? []
+      : description.split('\n').map((line) => ({ shown: line.startsWith('1'), name: line.slice('1 '.length) })),
+    async arrangeSheets(arrangement) {
+      const pages = await call('ArrangeSheets', {
+        sheets: arrangement.sheets.join(','),
+        orientation: arrangement.orientation,
+        fit_to_width: String(arrangement.fitToWidth),
+        gridlines: String(arrangement.gridlines),
+        bare: String(arrangement.bare ?? false),
+        right_aligned: (arrangement.rightAligned ?? []).join(','),
+      });
+      return Number(pages);
+    },
+    async store({ format, target, filterOptions = '', data = {} }) {
+      const filter = exportFilter(module, format);
+      if (filter === undefined) throw new Error(`LibreOffice ${module} writes no ${format}`);
+      const entries = Object.entries(data).map(([name, value]) => [`data.${name}`, typed(value)]);
+      const url = pathToFileURL(target).href;
+      await call('StoreDocument', {
+        target: url,
+        filter,
+        filter_options: filterOptions,
+        ...Object.fromEntries(entries),
+      });
+      await checkOfficeOutput(target, format, document.filename);
+    },
+  };
+}
+
+function typed(value: boolean | number | string): string {
+  if (typeof value === 'boolean') return `b:${value}`;
+  return typeof value === 'number' ? `n:${value}` : `s:${value}`;
+}
+
+/** How the filters for Office 97-2003 report a password they have not got: they ask no question (`ERRCODE_SVX_WRONGPASS`). */
 const wrongPassword = /\b1000F\b/;
 
-function openFailure({ status, detail }: MacroResult, document: WordDocument, password: string | undefined): Failure {
+function openFailure({ status, detail }: MacroResult, { document, options, module }: Opening): Failure {
   const { filename: file, type } = document;
-  const options = { file, log: `${status} ${detail}` };
-  const locked = type === 'encrypted_office' || detail.includes('PasswordRequest') || wrongPassword.test(detail);
-  if (status === 'not_loaded' && locked) {
-    const why = password === undefined ? 'is protected with a password' : 'does not open with this password';
-    return new Failure('password_required', `${file} ${why}.`, options);
+  const details = { file, log: `${status} ${detail}` };
+  const asked = detail.includes('PasswordRequest') || (status === 'not_loaded' && wrongPassword.test(detail));
+  if (asked || (status === 'not_loaded' && type === 'encrypted_office')) {
+    const why = options.password === undefined ? 'is protected with a password' : 'does not open with this password';
+    return new Failure('password_required', `${file} ${why}.`, details);
   }
-  if (status === 'not_loaded') return unreadable(document, options.log);
-  if (status === 'not_text') return new Failure('invalid_input', `${file} is not a text document.`, options);
+  if (status === 'not_loaded') return unreadable(document, details.log);
+  if (status === 'other_kind') return new Failure('invalid_input', `${file} is not a ${kinds[module]}.`, details);
   if (status === 'changes_remain') {
-    return new Failure('engine_failed', `The tracked changes of ${file} could not be accepted.`, options);
+    return new Failure('engine_failed', `The tracked changes of ${file} could not be accepted.`, details);
   }
   return unexpected({ status, detail }, document);
 }
 
-function unreadable({ filename: file }: WordDocument, log?: string): Failure {
+const kinds: Record<OfficeModule, string> = {
+  writer: 'text document',
+  calc: 'spreadsheet',
+  impress: 'presentation',
+};
+
+function unreadable({ filename: file }: OfficeDocument, log?: string): Failure {
   return new Failure('invalid_input', `${file} is damaged or not a document that can be read.`, { file, log });
 }
 
-function unexpected({ status, detail }: MacroResult, { filename: file }: WordDocument): Failure {
+function unexpected({ status, detail }: MacroResult, { filename: file }: OfficeDocument): Failure {
   return new Failure('engine_failed', `LibreOffice could not convert ${file}.`, { file, log: `${status} ${detail}` });
 }
 
 /** `[0, 1, 2, 6]` → `1-3,7`, as LibreOffice reads it: order and duplicates kept. */
-function toPageRange(pages: readonly number[]): string {
+export function toPageRange(pages: readonly number[]): string {
   const runs: { from: number; to: number }[] = [];
   for (const page of pages) {
     const last = runs.at(-1);
@@ -310,19 +364,4 @@ function toPageRange(pages: readonly number[]): string {
     else runs.push({ from: page, to: page });
   }
   return runs.map(({ from, to }) => (from === to ? `${from + 1}` : `${from + 1}-${to + 1}`)).join(',');
-}
-
-/** LibreOffice says "done" on a full disk too. */
-async function checkPdf(path: string, filename: string): Promise<void> {
-  const tailBytes = 1024;
-  const { size } = await stat(path).catch(() => ({ size: 0 }));
-  const file = size === 0 ? undefined : await open(path, 'r');
-  try {
-    const head = await file?.read(Buffer.alloc(5), 0, 5, 0);
-    const tail = await file?.read(Buffer.alloc(tailBytes), 0, tailBytes, Math.max(0, size - tailBytes));
-    if (head?.buffer.toString('latin1') === '%PDF-' && tail?.buffer.includes('%%EOF') === true) return;
-  } finally {
-    await file?.close();
-  }
-  throw new Failure('engine_failed', `LibreOffice wrote no complete PDF of ${filename}.`, { file: filename });
 }

@@ -1,13 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { PDFContext } from '@cantoo/pdf-lib';
+import { Failure } from '../lib/failure.ts';
 import type { Engine } from './engine.ts';
 import type { PageSelection } from './pdf/assemble.ts';
 import type { OpenOptions, PdfFile } from './pdf/document.ts';
-import type { ImagePageOptions } from './pdf/image-page.ts';
+import type { EmbeddedFile } from './pdf/embed-files.ts';
+import type { ImageFile, Workspace } from './images.ts';
+import type { ImagePageLayout } from './pdf/image-page.ts';
 
 export type { PageSelection } from './pdf/assemble.ts';
 export type { OpenOptions, PdfFile } from './pdf/document.ts';
+export type { ImagePageLayout } from './pdf/image-page.ts';
 
 /** Ten times the longest book; a file of 600 kB can claim 100 000 pages. */
 export const maxPages = 20_000;
@@ -36,13 +40,60 @@ export async function openPdf(options: OpenOptions): Promise<PdfFile> {
 }
 
 /**
+ * The pages, 0-based, of which some content is lost or can no longer be unpacked; images are not looked at. None where the
+ * file cannot be taken apart.
+ */
+export async function findDamagedPages(options: OpenOptions): Promise<Set<number>> {
+  const { damagedPages } = await import('./pdf/damaged-pages.ts');
+  try {
+    return damagedPages(await openPdf({ ...options, allowsLostContent: true }));
+  } catch (error) {
+    if (error instanceof Failure) return new Set();
+    throw error;
+  }
+}
+
+/**
+ * For tools that make something else of pages, 0-based: what is lost in a page would be missing without a word.
+ *
+ * @throws Failure `invalid_input` naming the first damaged page.
+ */
+export async function refuseDamage(file: PdfFile, pages: Iterable<number> = file.pages.keys()): Promise<void> {
+  const { damagedPages } = await import('./pdf/damaged-pages.ts');
+  const damaged = damagedPages(file);
+  for (const page of pages) if (damaged.has(page)) throw damagedPage(file.filename, page);
+}
+
+export function damagedPage(filename: string, page: number): Failure {
+  const message = `Page ${page + 1} of ${filename} is damaged: its content cannot be read to the end.`;
+  return new Failure('invalid_input', message, { file: filename });
+}
+
+/** Keeps what can be read of damaged page content, in place; returns how many parts of it lost something. */
+export async function keepReadable(file: PdfFile): Promise<number> {
+  const { keepReadable: keep } = await import('./pdf/damaged-pages.ts');
+  return keep(file);
+}
+
+/**
  * An image as a PDF of one page, or one a page for TIFF. JPEG data is taken as it is.
  *
  * @throws Failure `invalid_input` when the image cannot be read.
  */
-export async function openImageAsPdf(options: ImagePageOptions): Promise<PdfFile> {
+export async function openImageAsPdf(file: ImageFile, workspace: Workspace): Promise<PdfFile> {
   const { imageAsPdf } = await import('./pdf/image-page.ts');
-  return imageAsPdf(options);
+  return imageAsPdf(file, workspace);
+}
+
+/** Writes one PDF of images, one a page; see `pdf/image-files.ts`. */
+export async function writeImagesAsPdf(
+  files: readonly ImageFile[],
+  path: string,
+  layout: ImagePageLayout,
+  run: { workspace: Workspace; onFile(count: number): void },
+): Promise<number> {
+  const { writeImagesAsPdf: write } = await import('./pdf/image-files.ts');
+  return write(files, path, layout, run);
 }
 
 /** Writes a new PDF of selected pages to `path`; returns its size in bytes. See `pdf/assemble.ts` for what comes along. */
@@ -61,6 +112,12 @@ export async function measureSelection(selections: readonly PageSelection[]): Pr
 export async function savePdf(context: PDFContext, path: string): Promise<number> {
   const { writePdf } = await import('./pdf/write.ts');
   return writePdf(context, path);
+}
+
+/** Puts files into a PDF that this service made, as its attachments; in place. */
+export async function embedInPdf(path: string, files: readonly EmbeddedFile[]): Promise<void> {
+  const { embedFiles } = await import('./pdf/embed-files.ts');
+  return embedFiles(path, files);
 }
 
 /** The pages that bookmarks of the top level lead to: 0-based, ascending, with the titles. */

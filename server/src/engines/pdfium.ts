@@ -3,7 +3,17 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Failure } from '../lib/failure.ts';
 import type { Engine } from './engine.ts';
-import { maxPages, openPdf, savePdf } from './pdf-lib.ts';
+import { damagedPage, findDamagedPages, maxPages, openPdf, savePdf } from './pdf-lib.ts';
+import { scanForDamage } from './pdf/damage-scan.ts';
+import {
+  hideText,
+  keepDrawings,
+  readContent,
+  type Box,
+  type ContentModule,
+  type ContentOptions,
+  type PageContent,
+} from './pdfium-content.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -19,7 +29,7 @@ export const pdfium: Engine = {
 };
 
 /** PDFium's C functions and memory, as Emscripten shows them. Pointers are numbers; 0 is none. */
-interface PdfiumModule {
+interface PdfiumModule extends ContentModule {
   readonly HEAPU8: Uint8Array;
   readonly HEAPF32: Float32Array;
   readonly HEAPF64: Float64Array;
@@ -107,11 +117,22 @@ export interface PdfReader {
   /**
    * @throws Failure `resource_limit` for a page larger than 14 400 points or 100 megapixels; `invalid_input`
    */
-  render(page: number, options: { dpi: number; transparent: boolean }): RenderedPage;
+  render(page: number, options: RenderOptions): RenderedPage;
   /** The text of a page in reading order, as PDFium gives it: lines end with CR LF, U+FFFE is a hyphen at a line's end. */
   text(page: number): string;
   /** The characters of a page in the order PDFium reads them. */
   characters(page: number): PageCharacter[];
+  /** What is on a page, for converters: characters with their looks, lines, pictures, links. */
+  content(page: number, options?: ContentOptions): PageContent;
+}
+
+export interface RenderOptions {
+  dpi: number;
+  transparent: boolean;
+  /** Paints everything but the text of the page. */
+  withoutText?: boolean;
+  /** Paints nothing but the vector drawings in these places. */
+  drawingsIn?: readonly Box[];
 }
 
 export interface ReadPdfOptions {
@@ -136,15 +157,25 @@ const reverseByteOrder = 0x10;
 
 /**
  * Opens a PDF for as long as `use` runs. Every file gets an instance of its own, because memory that WebAssembly has taken
- * is never given back, and a crash must not reach the next file.
+ * is never given back, and a crash must not reach the next file. PDFium shows what it can read of a damaged page as if it
+ * were all, so such a page is refused when it is read.
  *
  * @throws Failure `password_required`, `invalid_input`; what `use` throws.
  */
 export async function readPdf<T>(options: ReadPdfOptions, use: (reader: PdfReader) => Promise<T>): Promise<T> {
   const module = await instantiate();
   try {
-    const document = await loadDocument(module, options);
-    return await use(createReader(module, document, options.filename));
+    const { document, data } = await loadDocument(module, options);
+    const scan = scanForDamage(module.HEAPU8.subarray(data.pointer, data.pointer + data.size));
+    const damaged = scan === 'suspicious' ? await findDamagedPages(options) : new Set<number>();
+    const emptyPages = new Set<number>();
+    const reader = createReader(module, document, { filename: options.filename, damaged, emptyPages });
+    try {
+      return await use(reader);
+    } finally {
+      // What is encrypted cannot be judged before it is decrypted, which takes long: only where a page gave nothing.
+      if (scan === 'unknown' && emptyPages.size > 0) await refuseDamaged(emptyPages, options);
+    }
   } catch (cause) {
     // What WebAssembly throws when the code in it crashes.
     if (!(cause instanceof Error) || cause.name !== 'RuntimeError') throw cause;
@@ -154,6 +185,11 @@ export async function readPdf<T>(options: ReadPdfOptions, use: (reader: PdfReade
       log: String(cause),
     });
   }
+}
+
+async function refuseDamaged(pages: ReadonlySet<number>, options: ReadPdfOptions): Promise<void> {
+  const damaged = await findDamagedPages(options);
+  for (const page of pages) if (damaged.has(page)) throw damagedPage(options.filename, page);
 }
 
 /** Not in the types of Node. */
@@ -177,10 +213,16 @@ async function instantiate(): Promise<PdfiumModule> {
   return module;
 }
 
-async function loadDocument(module: PdfiumModule, options: ReadPdfOptions): Promise<number> {
+/** An open document, and the bytes of its file in PDFium's memory. */
+interface LoadedDocument {
+  document: number;
+  data: { pointer: number; size: number };
+}
+
+async function loadDocument(module: PdfiumModule, options: ReadPdfOptions): Promise<LoadedDocument> {
   const { filename, password } = options;
-  const document = await tryLoad(module, options.path, options);
-  if (document !== 0) return document;
+  const loaded = await tryLoad(module, options.path, options);
+  if (loaded !== undefined && hasItsPages(module, loaded.document)) return loaded;
   const error = module._FPDF_GetLastError();
   if (error === passwordError) {
     const message = password === undefined ? `${filename} needs a password.` : `The password for ${filename} is wrong.`;
@@ -190,18 +232,32 @@ async function loadDocument(module: PdfiumModule, options: ReadPdfOptions): Prom
     throw new Failure('invalid_input', `${filename} is encrypted in a way that cannot be opened.`, { file: filename });
   }
   const repaired = await tryLoad(module, await repair(options), options);
-  if (repaired !== 0) return repaired;
+  if (repaired !== undefined) return repaired;
   throw new Failure('invalid_input', `${filename} is damaged: no pages could be read from it.`, {
     file: filename,
     log: `PDFium error ${error}`,
   });
 }
 
-async function tryLoad(module: PdfiumModule, path: string, { filename, password }: ReadPdfOptions): Promise<number> {
-  const { pointer, size } = await loadFile(module, path, filename);
-  const document = withText(module, password ?? '', (text) => module._FPDF_LoadMemDocument(pointer, size, text));
-  if (document === 0) module.wasmExports.free(pointer);
-  return document;
+async function tryLoad(
+  module: PdfiumModule,
+  path: string,
+  { filename, password }: ReadPdfOptions,
+): Promise<LoadedDocument | undefined> {
+  const data = await loadFile(module, path, filename);
+  const document = withText(module, password ?? '', (text) =>
+    module._FPDF_LoadMemDocument(data.pointer, data.size, text),
+  );
+  if (document !== 0) return { document, data };
+  module.wasmExports.free(data.pointer);
+  return undefined;
+}
+
+/** PDFium believes how many pages a file says it has; the last one tells. */
+function hasItsPages(module: PdfiumModule, document: number): boolean {
+  const count = module._FPDF_GetPageCount(document);
+  if (count <= 0 || count > maxPages) return true; // Refused later, with words of their own.
+  return withMemory(module, 8, (size) => module._FPDF_GetPageSizeByIndexF(document, count - 1, size) !== 0);
 }
 
 /** The other library finds objects without the table that PDFium could not read. */
@@ -217,7 +273,8 @@ async function loadFile(module: PdfiumModule, path: string, filename: string) {
   const handle = await open(path);
   try {
     const { size } = await handle.stat();
-    const pointer = size === 0 ? 0 : module.wasmExports.malloc(size);
+    if (size === 0) throw new Failure('invalid_input', `${filename} is empty.`, { file: filename });
+    const pointer = module.wasmExports.malloc(size);
     if (pointer === 0)
       throw new Failure('resource_limit', `${filename} is too large to be opened.`, { file: filename });
     for (let done = 0; done < size;) {
@@ -250,7 +307,19 @@ function withMemory<T>(module: PdfiumModule, size: number, use: (pointer: number
   }
 }
 
-function createReader(module: PdfiumModule, document: number, filename: string): PdfReader {
+/** What is known of a document beside what PDFium knows. Pages are 0-based. */
+interface ReaderFacts {
+  filename: string;
+  damaged: ReadonlySet<number>;
+  /** Filled with the pages on which nothing was found. */
+  emptyPages: Set<number>;
+}
+
+function createReader(
+  module: PdfiumModule,
+  document: number,
+  { filename, damaged, emptyPages }: ReaderFacts,
+): PdfReader {
   const pageCount = module._FPDF_GetPageCount(document);
   const broken = (page: number) =>
     new Failure('invalid_input', `Page ${page + 1} of ${filename} is damaged.`, { file: filename });
@@ -267,9 +336,11 @@ function createReader(module: PdfiumModule, document: number, filename: string):
     });
   let form: number | undefined;
   const withPage = <T>(page: number, use: (pointer: number) => T): T => {
+    if (damaged.has(page)) throw damagedPage(filename, page);
     const pointer = module._FPDF_LoadPage(document, page);
     if (pointer === 0) throw broken(page);
     try {
+      if (module._FPDFPage_CountObjects(pointer) === 0) emptyPages.add(page);
       return use(pointer);
     } finally {
       module._FPDF_ClosePage(pointer);
@@ -278,14 +349,22 @@ function createReader(module: PdfiumModule, document: number, filename: string):
   return {
     pageCount,
     pageSize,
-    render(page, { dpi, transparent }) {
+    render(page, { dpi, transparent, withoutText = false, drawingsIn }) {
       const pixels = pixelSize(pageSize(page), dpi, `Page ${page + 1} of ${filename}`);
       form ??= openForm(module, document);
       const handles = { form };
-      return withPage(page, (pointer) => renderPage(module, { page: pointer, ...handles }, { ...pixels, transparent }));
+      return withPage(page, (pointer) => {
+        if (withoutText) hideText(module, pointer);
+        if (drawingsIn === undefined)
+          return renderPage(module, { page: pointer, ...handles }, { ...pixels, transparent });
+        keepDrawings(module, pointer, drawingsIn);
+        return renderPage(module, { page: pointer, form: 0 }, { ...pixels, transparent, flags: 0 });
+      });
     },
     text: (page) => withPage(page, (pointer) => readText(module, pointer)),
     characters: (page) => withPage(page, (pointer) => readCharacters(module, pointer)),
+    content: (page, options = {}) =>
+      withPage(page, (pointer) => readContent(module, { document, page: pointer }, pageSize(page), options)),
   };
 }
 
@@ -317,7 +396,12 @@ function pixelSize(size: PageSize, dpi: number, name: string): { width: number; 
 function renderPage(
   module: PdfiumModule,
   { page, form }: { page: number; form: number },
-  { width, height, transparent }: { width: number; height: number; transparent: boolean },
+  {
+    width,
+    height,
+    transparent,
+    flags = annotations,
+  }: { width: number; height: number; transparent: boolean; flags?: number },
 ): RenderedPage {
   const { code, channels } = transparent ? bitmapFormats.transparent : bitmapFormats.opaque;
   // Rows begin at multiples of four bytes, or PDFium refuses the bitmap.
@@ -328,7 +412,7 @@ function renderPage(
     try {
       module._FPDFBitmap_FillRect(bitmap, 0, 0, width, height, transparent ? 0 : 0xff_ff_ff_ff);
       if (form !== 0) module._FORM_OnAfterLoadPage(page, form);
-      module._FPDF_RenderPageBitmap(bitmap, page, 0, 0, width, height, 0, annotations | reverseByteOrder);
+      module._FPDF_RenderPageBitmap(bitmap, page, 0, 0, width, height, 0, flags | reverseByteOrder);
       if (form !== 0) {
         module._FPDF_FFLDraw(form, bitmap, page, 0, 0, width, height, 0, reverseByteOrder);
         module._FORM_OnBeforeClosePage(page, form);

@@ -1,3 +1,6 @@
+import { deflateSync } from 'node:zlib';
+import { pngChunk, pngSignature, storedRows } from './png.ts';
+
 /** Decoded pixels of a codec that libvips does not have, interleaved, rows from the top. */
 export interface Raster {
   width: number;
@@ -9,14 +12,17 @@ export interface Raster {
   data: Uint8Array;
   /** The colour profile the samples are in; sRGB without one. */
   icc?: Uint8Array | undefined;
+  dpi?: number | undefined;
 }
 
-const colorChannels = { grey: 1, rgb: 3, cmyk: 4 };
+export const colorChannels = { grey: 1, rgb: 3, cmyk: 4 };
 const photometric = { grey: 1, rgb: 2, cmyk: 5 };
 
 function channelsOf({ color, hasAlpha }: Pick<Raster, 'color' | 'hasAlpha'>): number {
   return colorChannels[color] + (hasAlpha ? 1 : 0);
 }
+
+type TiffTag = [tag: number, type: 3 | 4 | 5 | 7, count: number, value: Buffer];
 
 /**
  * The pixels as an uncompressed TIFF (6.0, big-endian). libvips takes raw pixels as sRGB only; a TIFF around them also
@@ -25,7 +31,7 @@ function channelsOf({ color, hasAlpha }: Pick<Raster, 'color' | 'hasAlpha'>): nu
 export function rasterToTiff(raster: Raster): Buffer {
   const channels = channelsOf(raster);
   const bitsPerSample = shorts(Array.from({ length: channels }, () => raster.bits));
-  const tags: [tag: number, type: 3 | 4 | 7, count: number, value: Buffer][] = [
+  const tags: TiffTag[] = [
     [256, 4, 1, long(raster.width)],
     [257, 4, 1, long(raster.height)],
     [258, 3, channels, bitsPerSample],
@@ -37,9 +43,12 @@ export function rasterToTiff(raster: Raster): Buffer {
     [279, 4, 1, long(raster.data.length)],
     [284, 3, 1, shorts([1])],
   ];
+  if (raster.dpi !== undefined) tags.push(...resolutionTags(raster.dpi));
   if (raster.color === 'cmyk') tags.push([332, 3, 1, shorts([1])]);
   if (raster.hasAlpha) tags.push([338, 3, 1, shorts([2])]);
   if (raster.icc !== undefined) tags.push([34675, 7, raster.icc.length, Buffer.from(raster.icc)]);
+
+  tags.sort(([one], [other]) => one - other);
 
   const headLength = 8 + 2 + tags.length * 12 + 4;
   const tailLength = tags.reduce((sum, [, , , value]) => sum + (value.length > 4 ? value.length : 0), 0);
@@ -62,6 +71,37 @@ export function rasterToTiff(raster: Raster): Buffer {
     }
   }
   return Buffer.concat([head, raster.data]);
+}
+
+function resolutionTags(dpi: number): TiffTag[] {
+  const ratio = Buffer.concat([long(Math.round(dpi * 100)), long(100)]);
+  return [
+    [282, 5, 1, ratio],
+    [283, 5, 1, ratio],
+    [296, 3, 1, shorts([2])],
+  ];
+}
+
+/**
+ * The pixels, 8 bits each and not CMYK, as an uncompressed PNG: unlike TIFF, libvips reads an EXIF block from it. `exif`
+ * starts with its byte order.
+ */
+export function rasterToPng(raster: Raster, exif: Buffer): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(raster.width, 0);
+  header.writeUInt32BE(raster.height, 4);
+  header[8] = raster.bits;
+  header[9] = (raster.color === 'grey' ? 0 : 2) + (raster.hasAlpha ? 4 : 0);
+  return Buffer.concat([
+    pngSignature,
+    pngChunk('IHDR', header),
+    ...(raster.icc === undefined
+      ? []
+      : [pngChunk('iCCP', Buffer.concat([Buffer.from('icc\0\0', 'latin1'), deflateSync(raster.icc)]))]),
+    pngChunk('eXIf', exif),
+    pngChunk('IDAT', storedRows(raster.data, raster.width * channelsOf(raster))),
+    pngChunk('IEND', Buffer.alloc(0)),
+  ]);
 }
 
 function long(value: number): Buffer {

@@ -1,9 +1,9 @@
 import { mkdir, rm, stat, symlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { Failure } from '../lib/failure.ts';
 import { filterProgram, runProgram } from '../sandbox/program.ts';
-import type { ArchiveEntry, ArchiveOptions } from './archives.ts';
+import type { ArchiveEntry, ArchiveOptions } from './archive-entry.ts';
 import type { Engine } from './engine.ts';
 
 const program = '7zz';
@@ -40,7 +40,7 @@ export async function writeSevenZip(
   try {
     // The program names entries after files: links carry the names without copying a byte. Given as one directory,
     // no name can be taken for a switch or a list.
-    for (const { name, path } of entries) await symlink(path, join(stage, name));
+    for (const entry of entries) await linkEntry(stage, entry);
     const encryption = password === undefined ? [] : [`-p${password}`, '-mhe=on'];
     await runProgram(
       program,
@@ -59,6 +59,12 @@ export async function writeSevenZip(
   } finally {
     await rm(stage, { recursive: true, force: true });
   }
+}
+
+async function linkEntry(stage: string, { name, path, isDirectory }: ArchiveEntry): Promise<void> {
+  const place = join(stage, name);
+  await mkdir(isDirectory === true ? place : dirname(place), { recursive: true, mode: 0o700 });
+  if (isDirectory !== true) await symlink(path, place);
 }
 
 /** Compresses a stream as XZ. @throws Failure `engine_failed`; what `signal` was aborted with. */

@@ -52,10 +52,26 @@ export function loadSharp(): Promise<typeof import('sharp').default> {
 }
 
 /**
+ * What libjpeg says of compressed pixels that contradict themselves: the rest of the picture is then grey, or shifted. What
+ * else it warns of (stray bytes between segments) changes no pixel.
+ */
+export const jpegDamage = /Corrupt JPEG data: (bad Huffman code|premature end of data segment|found marker)/;
+
+let damageSeen = false;
+
+/** Whether any JPEG decoded in this process was damaged; libvips' warnings do not belong to one picture. */
+export function wasJpegDamageSeen(): boolean {
+  return damageSeen;
+}
+
+/**
  * Opens an image without decoding it. `failOn: 'error'` refuses what is cut short or damaged, but not the harmless
  * irregularities (a stray byte between JPEG markers, an odd colour profile) that every viewer passes over.
  */
 export async function openWithSharp(input: string | Buffer, options: SharpOptions = {}): Promise<Sharp> {
   const sharp = await loadSharp();
-  return sharp(input, { limitInputPixels: maxPixels, failOn: 'error', ...options });
+  const image = sharp(input, { limitInputPixels: maxPixels, failOn: 'error', ...options });
+  return image.on('warning', (warning: string) => {
+    damageSeen ||= jpegDamage.test(warning);
+  });
 }
