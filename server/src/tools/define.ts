@@ -1,4 +1,5 @@
 import type { Engine } from '../engines/engine.ts';
+import type { WebFetch } from '../engines/web-access.ts';
 import type { FieldErrors } from '../lib/errors.ts';
 import type { FileTypeId } from '../lib/media-types.ts';
 import type { Fields, Values } from './settings.ts';
@@ -24,7 +25,7 @@ export type Category = (typeof categories)[number];
 export interface InputFacts {
   /** The given name, cleaned: data, never a path. */
   filename: string;
-  /** The format its content shows. */
+  /** The format it is read as: what its content shows, and for text and the like the accepted one its name says. */
   type: FileTypeId;
   sizeBytes: number;
 }
@@ -53,6 +54,8 @@ export interface ToolContext<Settings> {
   progress(percent: number): void;
   /** Aborted on cancel and at the deadline. The sandbox is killed as well; this only ends work earlier. */
   readonly signal: AbortSignal;
+  /** Fetches a file of the web, for tools with `network: true`; for others, and where the operator says so, it throws. */
+  readonly fetch: WebFetch;
   /** A line for the operator's log. */
   log(message: string): void;
 }
@@ -65,7 +68,7 @@ export interface Tool<F extends Fields = Fields> {
   category: Category;
   /** One sentence: what somebody gets from it. */
   description: string;
-  /** Formats it reads, judged by content; `any` takes every file. */
+  /** Formats it reads, judged by content, and by name where content cannot tell; `any` takes every file. */
   accepts: readonly FileTypeId[] | 'any';
   /** Formats it may write; every output is checked against them. `any` for a tool that returns files as they are. */
   produces: readonly FileTypeId[] | 'any';
@@ -74,6 +77,8 @@ export interface Tool<F extends Fields = Fields> {
   timeoutSeconds: number;
   /** Engines without which the tool is not offered. */
   engines: readonly Engine[];
+  /** It may fetch from the web, by way of the worker: the sandbox itself has no network. */
+  network?: true;
   /** Further engines that only some settings or inputs need: everything `enginesFor` may name. */
   optionalEngines?: readonly Engine[];
   /** Which of them a submission needs; a missing one is 503 `tool_unavailable` for that submission. */

@@ -1,41 +1,37 @@
 import type { Engine } from '../engines/engine.ts';
 import type { Tool } from './define.ts';
-import archiveCreator from './archive/archive-creator.ts';
-import csvToJsonConverter from './data/csv-to-json-converter.ts';
-import wordToPdfConverter from './document/word-to-pdf-converter.ts';
-import imageCompressor from './image/image-compressor.ts';
-import imageConverter from './image/image-converter.ts';
-import imageCropper from './image/image-cropper.ts';
-import imageResizer from './image/image-resizer.ts';
-import imageRotator from './image/image-rotator.ts';
-import imageWatermarker from './image/image-watermarker.ts';
-import pdfCompressor from './pdf/pdf-compressor.ts';
-import pdfMerger from './pdf/pdf-merger.ts';
-import pdfSplitter from './pdf/pdf-splitter.ts';
-import pdfTextExtractor from './pdf/pdf-text-extractor.ts';
-import pdfToImageConverter from './pdf/pdf-to-image-converter.ts';
-import qrCodeGenerator from './utility/qr-code-generator.ts';
+import { archiveTools } from './archive/archive-tools.ts';
+import { audioTools } from './audio/audio-tools.ts';
+import { dataTools } from './data/data-tools.ts';
+import { documentTools } from './document/document-tools.ts';
+import { ebookTools } from './ebook/ebook-tools.ts';
+import { fontTools } from './font/font-tools.ts';
+import { imageTools } from './image/image-tools.ts';
+import { ocrTools } from './ocr/ocr-tools.ts';
+import { pdfTools } from './pdf/pdf-tools.ts';
+import { subtitleTools } from './subtitle/subtitle-tools.ts';
+import { textTools } from './text/text-tools.ts';
+import { utilityTools } from './utility/utility-tools.ts';
+import { videoTools } from './video/video-tools.ts';
 
 /**
  * Every tool there is, in the order they are listed. The one source of validation, `GET /tools`, OpenAPI, docs, forms and
  * command-line help. Explicit: nothing is found by scanning folders.
  */
 export const tools = [
-  imageCompressor,
-  imageResizer,
-  imageConverter,
-  imageCropper,
-  imageRotator,
-  imageWatermarker,
-  pdfMerger,
-  pdfSplitter,
-  pdfCompressor,
-  pdfToImageConverter,
-  pdfTextExtractor,
-  wordToPdfConverter,
-  archiveCreator,
-  csvToJsonConverter,
-  qrCodeGenerator,
+  ...imageTools,
+  ...pdfTools,
+  ...documentTools,
+  ...videoTools,
+  ...audioTools,
+  ...archiveTools,
+  ...dataTools,
+  ...textTools,
+  ...ocrTools,
+  ...fontTools,
+  ...ebookTools,
+  ...subtitleTools,
+  ...utilityTools,
 ] as unknown as readonly Tool[];
 
 /** Settings nobody may have: they say where inputs come from. */

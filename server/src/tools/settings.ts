@@ -1,3 +1,4 @@
+import { editDistance } from '../lib/edit-distance.ts';
 import type { FieldErrors } from '../lib/errors.ts';
 
 /** A JSON value, as a JSON setting may hold. */
@@ -114,6 +115,34 @@ export function choice<const T extends string>(
   });
 }
 
+/** One or more of a closed list, separated by commas: `md5,sha256`. Read in the order sent, each once. */
+export function list<const T extends string>(
+  options: { of: readonly T[] } & Defaulted<NoInfer<T>>,
+): Field<readonly T[]> {
+  const words = options.of.join('|');
+  const known = new Set<string>(options.of);
+  const read = (text: string) => text.split(',').map((word) => word.trim().toLowerCase());
+  return {
+    schema: {
+      type: 'string',
+      pattern: `^\\s*(${words})(\\s*,\\s*(${words}))*\\s*$`,
+      description: options.describe,
+      default: options.default,
+      examples: [options.of.slice(0, 2).join(',')],
+    },
+    required: false,
+    fallback: [options.default],
+    parse(text) {
+      const sent = read(text);
+      const unknown = sent.find((word) => !known.has(word));
+      if (unknown !== undefined) {
+        return { problem: `"${shorten(unknown)}" is not one of ${options.of.join(', ')}` };
+      }
+      return { value: [...new Set(sent)] as T[] };
+    },
+  };
+}
+
 const flagWords = new Map([
   ['true', true],
   ['1', true],
@@ -180,6 +209,51 @@ export function text(
     }
     return { value };
   });
+}
+
+/** The name of a file to be made: one path segment that no shell takes for a switch or a hidden file. */
+export function filename(options: Defaulted<string>): Field<string>;
+export function filename(options: Optional): Field<string | undefined>;
+export function filename(options: Described & { default?: string | undefined }): Field<string | undefined> {
+  return text({
+    ...options,
+    default: options.default as string,
+    max: 100,
+    // oxlint-disable-next-line no-control-regex -- control characters are what is refused
+    pattern: /^[^/\\\x00-\x1f\x7f.\s-][^/\\\x00-\x1f\x7f]*$/,
+    patternHint: 'must be a file name, without a slash and not starting with a dot, a dash or a space',
+  });
+}
+
+/**
+ * A moment or a length in seconds. Written as seconds (`90`, `1.5`) or as a clock shows it (`1:30`, `00:01:30.250`); read
+ * as seconds.
+ */
+export function time(options: Defaulted<string>): Field<number>;
+export function time(options: Required): Field<number>;
+export function time(options: Optional): Field<number | undefined>;
+export function time(
+  options: Described & { default?: string | undefined; required?: boolean },
+): Field<number | undefined> {
+  const schema: JsonSchema = { type: 'string', pattern: timePattern.source, maxLength: 16 };
+  const written = field<number>({ ...options, default: undefined }, schema, (value) => {
+    const seconds = parseTime(value);
+    return seconds === undefined ? { problem: 'must be a time such as 90, 1.5 or 00:01:30.250' } : { value: seconds };
+  });
+  if (options.default === undefined) return written;
+  return {
+    ...written,
+    schema: { ...written.schema, default: options.default },
+    fallback: parseTime(options.default),
+  };
+}
+
+const timePattern = /^(\d{1,6}(\.\d{1,6})?|(\d{1,3}:)?\d{1,3}:[0-5]?\d(\.\d{1,6})?)$/;
+
+/** Seconds of a time as people write it; undefined when it is none. */
+function parseTime(value: string): number | undefined {
+  if (!timePattern.test(value)) return undefined;
+  return value.split(':').reduce((seconds, part) => seconds * 60 + Number(part), 0);
 }
 
 /** A colour as `#rgb`, `#rrggbb` or `#rrggbbaa`; with `transparent: true` also the word `transparent`. */
@@ -293,20 +367,6 @@ function unknownSetting(name: string, known: readonly string[]): string {
   if (nearest === undefined) return 'is not a setting of this tool, which has none';
   if (nearest.distance <= 3) return `is not a setting of this tool; did you mean "${nearest.candidate}"?`;
   return `is not a setting of this tool; it has ${known.join(', ')}`;
-}
-
-/** Levenshtein distance, one row at a time. */
-function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const substitution = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      row.push(Math.min(substitution, (previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
-    }
-    previous = row;
-  }
-  return previous[b.length] ?? 0;
 }
 
 function shorten(value: string): string {

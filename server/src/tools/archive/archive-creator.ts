@@ -1,22 +1,9 @@
-import {
-  entryNames,
-  type TarCompression,
-  tarStream,
-  writeEncryptedZip,
-  writeTar,
-  writeZip,
-  yazl,
-  zipJs,
-} from '../../engines/archives.ts';
-import { sevenZip, writeSevenZip } from '../../engines/seven-zip.ts';
+import { entryNames } from '../../engines/archive-entry.ts';
+import { archiveFormats, tarStream, writeArchive, yazl, zipJs } from '../../engines/archives.ts';
+import { sevenZip } from '../../engines/seven-zip.ts';
 import { defineTool } from '../define.ts';
-import { choice, int, text } from '../settings.ts';
-
-const formats = ['zip', 'tar', 'tar.gz', 'tar.xz', 'tar.zst', '7z'] as const;
-
-const tarCompressions = { tar: 'none', 'tar.gz': 'gz', 'tar.xz': 'xz', 'tar.zst': 'zst' } as const satisfies Partial<
-  Record<(typeof formats)[number], TarCompression>
->;
+import { byteProgress } from '../each-input.ts';
+import { choice, filename, int, text } from '../settings.ts';
 
 export default defineTool({
   slug: 'archive-creator',
@@ -31,7 +18,7 @@ export default defineTool({
   optionalEngines: [sevenZip],
   enginesFor: ({ format }) => (format === '7z' || format === 'tar.xz' ? [sevenZip] : []),
   settings: {
-    format: choice({ describe: 'The kind of archive.', of: formats, default: 'zip' }),
+    format: choice({ describe: 'The kind of archive.', of: archiveFormats, default: 'zip' }),
     level: int({
       describe: 'From 0 (stored; the fastest for tar.xz and tar.zst) to 9 (smallest, slowest).',
       min: 0,
@@ -45,14 +32,7 @@ export default defineTool({
       pattern: /^[^\r\n]*$/,
       patternHint: 'must be one line',
     }),
-    name: text({
-      describe: "The archive's name without its extension.",
-      default: 'archive',
-      max: 100,
-      // oxlint-disable-next-line no-control-regex -- control characters are what is refused
-      pattern: /^[^/\\\x00-\x1f\x7f.\s-][^/\\\x00-\x1f\x7f]*$/,
-      patternHint: 'must be a file name, without a slash and not starting with a dot, a dash or a space',
-    }),
+    name: filename({ describe: "The archive's name without its extension.", default: 'archive' }),
   },
   check({ format, password }) {
     if (password === undefined || format === 'zip' || format === '7z') return {};
@@ -60,23 +40,11 @@ export default defineTool({
   },
   async run({ inputs, settings, output, scratch, signal, progress }) {
     const { format, level, password, name } = settings;
-    const names = entryNames(inputs.map(({ filename }) => filename));
+    const names = entryNames(inputs.map((input) => input.filename));
     const entries = inputs.map(({ path, sizeBytes }, index) => ({ name: names[index]!, path, sizeBytes }));
-    const total = inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-    let packed = 0;
-    const onBytes = (count: number) => {
-      packed += count;
-      progress((packed / total) * 100);
-    };
+    const onBytes = byteProgress({ inputs, progress });
     const target = output(`${withoutExtension(name, format)}.${format}`);
-    if (format === '7z') {
-      await writeSevenZip(target, entries, { level, password, scratch, signal, onPercent: progress });
-    } else if (format === 'zip') {
-      if (password === undefined) await writeZip(target, entries, { level, signal, onBytes });
-      else await writeEncryptedZip(target, entries, { level, password, signal, onBytes });
-    } else {
-      await writeTar(target, entries, tarCompressions[format], { level, signal, onBytes });
-    }
+    await writeArchive(format, target, entries, { level, password, scratch, signal, onBytes, onPercent: progress });
   },
 });
 

@@ -120,6 +120,15 @@ describe('delimiters', () => {
     ]);
   });
 
+  test.each(['auto', ';', ','])(
+    "a first line for Excel names the delimiter and is no record, with delimiter '%s'",
+    async (delimiter) => {
+      const separator = delimiter === ',' ? ',' : ';';
+      const content = `sep=${separator}\r\na${separator}b\r\n1${separator}2\r\n`;
+      expect(await convert(content, { delimiter })).toEqual([{ a: 1, b: 2 }]);
+    },
+  );
+
   test('decimal commas do not make a comma the delimiter', async () => {
     expect(await convert('a;b;c\n1,5;2,5;3\n4,5;5;6,5\n')).toEqual([
       { a: '1,5', b: '2,5', c: 3 },

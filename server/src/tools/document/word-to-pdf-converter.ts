@@ -2,7 +2,8 @@ import { convertToPdf, libreoffice } from '../../engines/libreoffice.ts';
 import { defineTool } from '../define.ts';
 import { eachInput } from '../each-input.ts';
 import { pageRanges, selectPages } from '../page-ranges.ts';
-import { choice, flag, text } from '../settings.ts';
+import { choice, flag } from '../settings.ts';
+import { documentPassword } from './document-password.ts';
 
 export default defineTool({
   slug: 'word-to-pdf-converter',
@@ -22,13 +23,7 @@ export default defineTool({
       of: ['accept', 'show'],
       default: 'accept',
     }),
-    password: text({
-      describe: 'The password of encrypted documents.',
-      secret: true,
-      max: 255,
-      pattern: /^[^\r\n]*$/,
-      patternHint: 'must be one line',
-    }),
+    password: documentPassword(),
   },
   async run(context) {
     const { settings, output, scratch, signal } = context;

@@ -1,23 +1,22 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { copyOriginal, keepSmaller, targetMissed, writeWithinSize } from '../../engines/image-compression.ts';
+import { writeImages } from '../../engines/image-pages.ts';
 import {
   type ImageFormat,
   type OpenImage,
   canMove,
   imagePrograms,
-  keptFormat,
   openImage,
   withSteps,
-  writeImage,
 } from '../../engines/images.ts';
 import { heicDecoder, heicEncoder } from '../../engines/heic.ts';
 import { sharpEngine } from '../../engines/sharp.ts';
 import { optimizeSvg, svgoEngine } from '../../engines/svg.ts';
 import type { FieldErrors } from '../../lib/errors.ts';
-import { extensionOf } from '../../lib/media-types.ts';
 import { defineTool, type InputFile, type ToolContext } from '../define.ts';
 import { eachInput } from '../each-input.ts';
 import { choice, flag, int, type Values } from '../settings.ts';
+import { type Result, resultsOf } from './each-picture.ts';
 
 const settings = {
   quality: int({
@@ -105,34 +104,46 @@ function checkSettings(
 async function compress(input: InputFile, context: ToolContext<Settings>): Promise<void> {
   const { settings } = context;
   if (input.type === 'svg' && settings.format === 'keep') return compressDrawing(input, context);
-
-  const format = settings.format === 'keep' ? keptFormat(input.type) : settings.format;
-  const opened = await openImage(input, context, { animated: canMove(format) });
-  const image = withinBounds(opened, settings);
-  const path = context.output(`${input.stem}.${extensionOf(format)}`);
-  const isLossless = settings.mode === 'lossless';
-  const fallback = { strip: settings.strip_metadata, exact: isLossless };
-  const isSameImage = image === opened && format === input.type;
-  // libvips converts colours through a profile, and JPEG cannot be encoded again: both would change pixels.
-  if (isLossless && isSameImage && (format === 'jpeg' || image.hasProfile)) return copyOriginal(image, path, fallback);
-
-  await encode(image, path, format, settings);
-  if (isSameImage) await keepSmaller(image, path, fallback);
+  for (const result of await resultsOf(input, settings.format, context)) {
+    context.signal.throwIfAborted();
+    await compressResult(result, context);
+  }
 }
 
-async function encode(image: OpenImage, path: string, format: ImageFormat, settings: Settings): Promise<void> {
+async function compressResult({ pictures, path, format }: Result, context: ToolContext<Settings>): Promise<void> {
+  const { settings } = context;
+  const opened: OpenImage[] = [];
+  for (const picture of pictures) opened.push(await openImage(picture, context, { animated: canMove(format) }));
+  const images = opened.map((image) => withinBounds(image, settings));
+  const isLossless = settings.mode === 'lossless';
+  const fallback = { strip: settings.strip_metadata, exact: isLossless };
+  const isSameImage = images.every((image, index) => image === opened[index] && format === image.file.type);
+  // libvips converts colours through a profile, and JPEG cannot be encoded again: both would change pixels.
+  if (isLossless && isSameImage && (format === 'jpeg' || images.some(({ hasProfile }) => hasProfile)))
+    return copyOriginal(images[0]!, path, fallback);
+
+  await encode(images, path, format, settings);
+  if (isSameImage) await keepSmaller(images[0]!, path, fallback);
+}
+
+async function encode(
+  images: readonly OpenImage[],
+  path: string,
+  format: ImageFormat,
+  settings: Settings,
+): Promise<void> {
   const { mode, quality, progressive, effort, strip_metadata, target_size_kb } = settings;
-  const isAutoProgressive = format === 'jpeg' && image.width * image.height <= progressivePixels;
+  const isSmall = images.every(({ width, height }) => width * height <= progressivePixels);
   const options = {
     quality,
     lossless: mode === 'lossless',
     palette: mode === 'target_size' || (mode === 'quality' && quality < 100),
-    progressive: progressive === 'auto' ? isAutoProgressive : progressive === 'true',
+    progressive: progressive === 'auto' ? format === 'jpeg' && isSmall : progressive === 'true',
     effort,
     keepMetadata: !strip_metadata,
   };
-  if (mode !== 'target_size' || target_size_kb === undefined) await writeImage(image, path, format, options);
-  else await writeWithinSize(image, path, format, options, target_size_kb * 1000);
+  if (mode !== 'target_size' || target_size_kb === undefined) await writeImages(images, path, format, options);
+  else await writeWithinSize(images, path, format, options, target_size_kb * 1000);
 }
 
 function withinBounds(image: OpenImage, { max_width, max_height }: Settings): OpenImage {

@@ -2,14 +2,18 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cameraRawDecoder } from '../../engines/camera-raw.ts';
+import { exiftool } from '../../engines/exiftool.ts';
 import { heicEncoder } from '../../engines/heic.ts';
+import { pngChunk } from '../../engines/png.ts';
 import {
   animation,
   difference,
+  grain,
   hugePngHeader,
   keptFixture,
+  meanDifference,
   pixel,
   quarterColors,
   quarters,
@@ -17,6 +21,7 @@ import {
 } from '../../../test/image-fixtures.ts';
 import { runTool } from '../../../test/run-tool.ts';
 import imageConverter from './image-converter.ts';
+import imageToPdfConverter from './image-to-pdf-converter.ts';
 
 let directory: string;
 let files: Awaited<ReturnType<typeof makeFiles>>;
@@ -285,10 +290,69 @@ test('an engine is asked for only where it is needed', () => {
   const values = { format: 'jpeg', quality: 85, lossless: false, background: '#fff', dpi: undefined } as const;
   const input = (type: 'jpeg' | 'heic' | 'raw') => [{ filename: 'x', type, sizeBytes: 1 }];
   expect(imageConverter.enginesFor?.(values, input('heic'))).toEqual([]);
-  expect(imageConverter.enginesFor?.(values, input('raw'))).toEqual([cameraRawDecoder]);
+  expect(imageConverter.enginesFor?.(values, input('raw'))).toEqual([cameraRawDecoder, exiftool]);
   expect(imageConverter.enginesFor?.({ ...values, format: 'heic' }, input('jpeg'))).toEqual([heicEncoder]);
 });
 
 test('lossless JPEG is refused before it runs', async () => {
   await expect(convert(files['photo.png'], { format: 'jpeg', lossless: 'true' })).rejects.toThrow('lossless');
+});
+
+test.each([
+  ['colour', 2],
+  ['grey', 0],
+])('the gamma of a PNG in %s is followed, whatever the output is', async (kind, colorType) => {
+  const mark = (gamma: number) => pngChunk('gAMA', Buffer.from(new Uint32Array([gamma]).buffer).swap32());
+  const grey = sharp({ create: { width: 8, height: 8, channels: 3, background: '#555555' } });
+  const png = await (colorType === 0 ? grey.toColourspace('b-w') : grey).png().toBuffer();
+  const withGamma = (gamma: number) => Buffer.concat([png.subarray(0, 33), mark(gamma), png.subarray(33)]);
+  const paths = await writeImages(directory, {
+    [`linear-${kind}.png`]: withGamma(100_000),
+    [`usual-${kind}.png`]: withGamma(45_455),
+  });
+  for (const format of ['jpeg', 'webp', 'png', 'tiff']) {
+    await using linear = await convert(paths[`linear-${kind}.png`] ?? '', { format });
+    // A third of the light is 156 of 255 in sRGB.
+    const shown = await sharp(linear.path).toColourspace('srgb').withIccProfile('srgb').png().toBuffer();
+    expect(difference(await pixel(shown, 4, 4), [156, 156, 156])).toBeLessThan(3);
+    await using usual = await convert(paths[`usual-${kind}.png`] ?? '', { format });
+    expect(difference(await pixel(usual.path, 4, 4), [85, 85, 85])).toBeLessThan(3);
+  }
+});
+
+describe('a JPEG with damage in the middle', () => {
+  const scan = async () => {
+    const jpeg = await (await grain(600, 400)).jpeg({ quality: 90 }).toBuffer();
+    return { jpeg, middle: Math.floor(jpeg.length / 2) };
+  };
+
+  test('is refused when its pixels contradict themselves', async () => {
+    const { jpeg, middle } = await scan();
+    const { 'torn.jpg': torn } = await writeImages(directory, {
+      'torn.jpg': Buffer.concat([jpeg.subarray(0, middle), jpeg.subarray(middle + 5000)]),
+    });
+    for (const format of ['png', 'webp']) {
+      const run = convert(torn, { format });
+      await expect(run).rejects.toMatchObject({ code: 'invalid_input', file: 'torn.jpg' });
+    }
+    await expect(runTool(imageToPdfConverter, [torn])).rejects.toMatchObject({ code: 'invalid_input' });
+  });
+
+  test('is not suspected for stray bytes that change no pixel, nor for the damage of another', async () => {
+    const { jpeg } = await scan();
+    const { 'stray.jpg': stray } = await writeImages(directory, {
+      'stray.jpg': Buffer.concat([jpeg.subarray(0, -2), Buffer.alloc(7), jpeg.subarray(-2), Buffer.alloc(500)]),
+    });
+    await using result = await convert(stray, { format: 'png' });
+    expect(await meanDifference(result.path, jpeg)).toBe(0);
+  });
+});
+
+test('what HEIC cannot hold is said, not called a fault of the engine', async () => {
+  const { 'long.png': long } = await writeImages(directory, {
+    'long.png': sharp({ create: { width: 1, height: 10_000, channels: 3, background: '#fff' } })
+      .png()
+      .toBuffer(),
+  });
+  await expect(convert(long, { format: 'heic' })).rejects.toMatchObject({ code: 'invalid_input', file: 'long.png' });
 });

@@ -1,12 +1,18 @@
-import { cameraRawDecoder } from '../../engines/camera-raw.ts';
-import { heicDecoder, heicEncoder } from '../../engines/heic.ts';
-import { canMove, imageFormats, imagePrograms, openImage, rasterTypes, writeImage } from '../../engines/images.ts';
+import { heicDecoder } from '../../engines/heic.ts';
+import {
+  canMove,
+  imageFormats,
+  openImage,
+  photoEngines,
+  photoPrograms,
+  rasterTypes,
+  writeImage,
+} from '../../engines/images.ts';
 import { jxlEngine } from '../../engines/jxl.ts';
 import { sharpEngine } from '../../engines/sharp.ts';
-import { extensionOf } from '../../lib/media-types.ts';
 import { defineTool } from '../define.ts';
-import { eachInput } from '../each-input.ts';
 import { choice, color, flag, int } from '../settings.ts';
+import { eachPicture } from './each-picture.ts';
 
 const losslessFormats = ['png', 'webp', 'avif', 'gif', 'tiff', 'bmp', 'ico', 'heic', 'jxl'];
 
@@ -20,10 +26,14 @@ export default defineTool({
   files: { min: 1, max: 50 },
   timeoutSeconds: 600,
   engines: [sharpEngine, heicDecoder, jxlEngine],
-  optionalEngines: [heicEncoder, cameraRawDecoder],
-  enginesFor: ({ format }, inputs) => imagePrograms(inputs, format),
+  optionalEngines: photoEngines,
+  enginesFor: ({ format }, inputs) => photoPrograms(inputs, format),
   settings: {
-    format: choice({ of: imageFormats, required: true, describe: 'The format to return.' }),
+    format: choice({
+      of: imageFormats,
+      required: true,
+      describe: 'The format to return. Of a TIFF with several pages, only TIFF holds all in one file.',
+    }),
     quality: int({ min: 1, max: 100, default: 85, describe: 'Quality of JPEG, WebP, AVIF, HEIC and JPEG XL.' }),
     lossless: flag({ default: false, describe: 'Keep every pixel: WebP, AVIF, HEIC and JPEG XL can.' }),
     background: color({
@@ -41,10 +51,9 @@ export default defineTool({
     return {};
   },
   run: (context) =>
-    eachInput(context, async (input) => {
-      const { format, quality, lossless, background, dpi } = context.settings;
-      const image = await openImage(input, context, { animated: canMove(format), dpi });
-      const path = context.output(`${input.stem}.${extensionOf(format)}`);
+    eachPicture(context, context.settings.format, async (picture, path, format) => {
+      const { quality, lossless, background, dpi } = context.settings;
+      const image = await openImage(picture, context, { animated: canMove(format), dpi });
       await writeImage(image, path, format, { quality, lossless, background, dpi });
     }),
 });

@@ -1,4 +1,3 @@
-import { cameraRawDecoder } from '../../engines/camera-raw.ts';
 import { cropToSubject } from '../../engines/image-crop.ts';
 import {
   type Box,
@@ -9,24 +8,12 @@ import {
   parseAspectRatio,
   placeInGrid,
 } from '../../engines/image-geometry.ts';
-import { heicDecoder, heicEncoder } from '../../engines/heic.ts';
-import {
-  canMove,
-  imagePrograms,
-  keptFormat,
-  openImage,
-  rasterTypes,
-  withSteps,
-  writeImage,
-} from '../../engines/images.ts';
-import { jxlEngine } from '../../engines/jxl.ts';
-import { sharpEngine } from '../../engines/sharp.ts';
+import { type OpenImage, withSteps } from '../../engines/images.ts';
 import type { FieldErrors } from '../../lib/errors.ts';
 import { Failure } from '../../lib/failure.ts';
-import { extensionOf } from '../../lib/media-types.ts';
-import { defineTool, type InputFile, type ToolContext } from '../define.ts';
-import { eachInput } from '../each-input.ts';
+import { defineTool } from '../define.ts';
 import { choice, num, text, type Values } from '../settings.ts';
+import { editEach, keepsFormat } from './kept-format.ts';
 
 const settings = {
   x: num({ min: 0, max: 100_000, describe: 'Left edge of what stays; without it gravity decides.' }),
@@ -52,20 +39,14 @@ const settings = {
 type Settings = Values<typeof settings>;
 
 export default defineTool({
+  ...keepsFormat,
   slug: 'image-cropper',
   name: 'Image Cropper',
   category: 'image',
   description: 'Cuts images down to a part, given by hand, by aspect ratio or found by what it shows.',
-  accepts: rasterTypes,
-  produces: ['jpeg', 'png', 'webp', 'avif', 'heic', 'gif', 'tiff', 'bmp', 'ico', 'jxl'],
-  files: { min: 1, max: 50 },
-  timeoutSeconds: 600,
-  engines: [sharpEngine, heicDecoder, jxlEngine],
-  optionalEngines: [heicEncoder, cameraRawDecoder],
-  enginesFor: (_settings, inputs) => imagePrograms(inputs, 'keep'),
   settings,
   check: checkSettings,
-  run: (context) => eachInput(context, (input) => crop(input, context)),
+  run: (context) => editEach(context, (image) => crop(image, context.settings)),
 });
 
 function checkSettings({ x, y, width, height, aspect_ratio, unit, strategy }: Settings): FieldErrors {
@@ -86,18 +67,13 @@ function checkSettings({ x, y, width, height, aspect_ratio, unit, strategy }: Se
   return Object.fromEntries(above.map(([name]) => [name, ['must be at most 100 when unit is percent']]));
 }
 
-async function crop(input: InputFile, context: ToolContext<Settings>): Promise<void> {
-  const { settings } = context;
-  const format = keptFormat(input.type);
-  const image = await openImage(input, context, { animated: canMove(format) });
+async function crop(image: OpenImage, settings: Settings): Promise<OpenImage> {
   const size = cropSize(image, settings);
-  const path = context.output(`${input.stem}.${extensionOf(format)}`);
   const box =
     settings.strategy === 'manual'
-      ? placedBox(image, size, settings, input.filename)
+      ? placedBox(image, size, settings)
       : await cropToSubject(image, size, settings.strategy);
-  const cropped = withSteps(image, (pipeline) => pipeline.extract(box), { width: box.width, height: box.height });
-  await writeImage(cropped, path, format, { quality: 90 });
+  return withSteps(image, (pipeline) => pipeline.extract(box), { width: box.width, height: box.height });
 }
 
 /** The asked size in pixels; a side that follows from nothing is the image's own. */
@@ -119,7 +95,7 @@ function cropSize(image: Size, { width, height, unit, aspect_ratio }: Settings):
 }
 
 /** A part that reaches over an edge ends at the edge; one that lies outside altogether is a mistake worth telling. */
-function placedBox(image: Size, size: Size, { x, y, unit, gravity }: Settings, filename: string): Box {
+function placedBox(image: OpenImage, size: Size, { x, y, unit, gravity }: Settings): Box {
   const within = { width: Math.min(size.width, image.width), height: Math.min(size.height, image.height) };
   const placed = placeInGrid(gravity, image, within);
   const pixels = (value: number, whole: number) => Math.round(unit === 'percent' ? (value / 100) * whole : value);
@@ -127,6 +103,7 @@ function placedBox(image: Size, size: Size, { x, y, unit, gravity }: Settings, f
   const top = y === undefined ? placed.top : pixels(y, image.height);
   const box = clampToImage({ left, top, ...size }, image);
   if (box !== undefined) return box;
+  const { filename } = image.file;
   throw new Failure(
     'invalid_input',
     `The part starting at ${left}, ${top} lies outside "${filename}", which is ${image.width} x ${image.height} pixels.`,

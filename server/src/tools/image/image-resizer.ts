@@ -1,21 +1,9 @@
-import { cameraRawDecoder } from '../../engines/camera-raw.ts';
 import type { Sharp } from 'sharp';
-import { heicDecoder, heicEncoder } from '../../engines/heic.ts';
-import {
-  canMove,
-  imagePrograms,
-  keptFormat,
-  openImage,
-  rasterTypes,
-  withSteps,
-  writeImage,
-} from '../../engines/images.ts';
-import { jxlEngine } from '../../engines/jxl.ts';
-import { sharpEngine } from '../../engines/sharp.ts';
-import { extensionOf } from '../../lib/media-types.ts';
-import { defineTool, type InputFile, type ToolContext } from '../define.ts';
-import { eachInput } from '../each-input.ts';
+import { canMove, openImage, photoPrograms, withSteps, writeImage } from '../../engines/images.ts';
+import { defineTool } from '../define.ts';
 import { choice, color, flag, int, num, type Values } from '../settings.ts';
+import { eachPicture } from './each-picture.ts';
+import { keepsFormat } from './kept-format.ts';
 
 const settings = {
   width: int({ min: 1, max: 16384, describe: 'Width in pixels; without a height the height follows.' }),
@@ -42,17 +30,12 @@ const settings = {
 type Settings = Values<typeof settings>;
 
 export default defineTool({
+  ...keepsFormat,
   slug: 'image-resizer',
   name: 'Image Resizer',
   category: 'image',
   description: 'Changes the size of images in pixels or per cent.',
-  accepts: rasterTypes,
-  produces: ['jpeg', 'png', 'webp', 'avif', 'heic', 'gif', 'tiff', 'bmp', 'ico', 'jxl'],
-  files: { min: 1, max: 50 },
-  timeoutSeconds: 600,
-  engines: [sharpEngine, heicDecoder, jxlEngine],
-  optionalEngines: [heicEncoder, cameraRawDecoder],
-  enginesFor: ({ format }, inputs) => imagePrograms(inputs, format),
+  enginesFor: ({ format }, inputs) => photoPrograms(inputs, format),
   settings,
   check({ width, height, percent }) {
     const hasSize = width !== undefined || height !== undefined;
@@ -60,17 +43,13 @@ export default defineTool({
     if (!hasSize && percent === undefined) return { width: ['is required when neither height nor percent is given'] };
     return {};
   },
-  run: (context) => eachInput(context, (input) => resize(input, context)),
+  run: (context) =>
+    eachPicture(context, context.settings.format, async (picture, path, format) => {
+      const image = await openImage(picture, context, { animated: canMove(format) });
+      const resized = withSteps(image, (pipeline) => resizeSteps(pipeline, image, context.settings));
+      await writeImage(resized, path, format, { quality: context.settings.quality });
+    }),
 });
-
-async function resize(input: InputFile, context: ToolContext<Settings>): Promise<void> {
-  const { settings } = context;
-  const format = settings.format === 'keep' ? keptFormat(input.type) : settings.format;
-  const image = await openImage(input, context, { animated: canMove(format) });
-  const resized = withSteps(image, (pipeline) => resizeSteps(pipeline, image, settings));
-  const path = context.output(`${input.stem}.${extensionOf(format)}`);
-  await writeImage(resized, path, format, { quality: settings.quality });
-}
 
 function resizeSteps(pipeline: Sharp, image: { width: number; height: number }, settings: Settings): Sharp {
   if (settings.percent !== undefined) {

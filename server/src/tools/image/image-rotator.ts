@@ -1,22 +1,9 @@
-import { cameraRawDecoder } from '../../engines/camera-raw.ts';
 import type { Sharp } from 'sharp';
-import { heicDecoder, heicEncoder } from '../../engines/heic.ts';
-import {
-  canBeClear,
-  canMove,
-  eachFrame,
-  imagePrograms,
-  keptFormat,
-  openImage,
-  rasterTypes,
-  writeImage,
-} from '../../engines/images.ts';
-import { jxlEngine } from '../../engines/jxl.ts';
-import { sharpEngine } from '../../engines/sharp.ts';
-import { extensionOf } from '../../lib/media-types.ts';
-import { defineTool, type InputFile, type ToolContext } from '../define.ts';
-import { eachInput } from '../each-input.ts';
+import { canBeClear, canMove, eachFrame, openImage, writeImage } from '../../engines/images.ts';
+import { defineTool } from '../define.ts';
 import { choice, color, flag, num, type Values } from '../settings.ts';
+import { eachPicture } from './each-picture.ts';
+import { keepsFormat } from './kept-format.ts';
 
 const settings = {
   angle: num({ min: -360, max: 360, default: 90, describe: 'Degrees clockwise; 0 only flips.' }),
@@ -38,37 +25,28 @@ const settings = {
 type Settings = Values<typeof settings>;
 
 export default defineTool({
+  ...keepsFormat,
   slug: 'image-rotator',
   name: 'Image Rotator',
   category: 'image',
   description: 'Turns images by any angle and mirrors them.',
-  accepts: rasterTypes,
-  produces: ['jpeg', 'png', 'webp', 'avif', 'heic', 'gif', 'tiff', 'bmp', 'ico', 'jxl'],
-  files: { min: 1, max: 50 },
-  timeoutSeconds: 600,
-  engines: [sharpEngine, heicDecoder, jxlEngine],
-  optionalEngines: [heicEncoder, cameraRawDecoder],
-  enginesFor: (_settings, inputs) => imagePrograms(inputs, 'keep'),
   settings,
-  run: (context) => eachInput(context, (input) => rotate(input, context)),
+  run: (context) =>
+    eachPicture(context, 'keep', async (picture, path, format) => {
+      const { angle, auto_orient, background } = context.settings;
+      const image = await openImage(picture, context, { animated: canMove(format), autoOrient: auto_orient });
+      const hasCorners = angle % 90 !== 0;
+      const isClear = hasCorners && background === 'transparent' && canBeClear(format);
+      const corners = background === 'transparent' ? (isClear ? '#00000000' : '#ffffff') : background;
+      const turned = await eachFrame(image, (pipeline) => {
+        // Corners are painted in the colours of the picture: on a grey one they would be grey.
+        const colored = hasCorners ? pipeline.pipelineColourspace('srgb') : pipeline;
+        return turnSteps(colored, context.settings, corners);
+      });
+      const hasAlpha = turned.hasAlpha || isClear;
+      await writeImage({ ...turned, hasAlpha }, path, format, { quality: 90, painted: hasCorners });
+    }),
 });
-
-async function rotate(input: InputFile, context: ToolContext<Settings>): Promise<void> {
-  const { angle, auto_orient, background } = context.settings;
-  const format = keptFormat(input.type);
-  const image = await openImage(input, context, { animated: canMove(format), autoOrient: auto_orient });
-  const hasCorners = angle % 90 !== 0;
-  const isClear = hasCorners && background === 'transparent' && canBeClear(format);
-  const corners = background === 'transparent' ? (isClear ? '#00000000' : '#ffffff') : background;
-  const turned = await eachFrame(image, (pipeline) => {
-    // Corners are painted in the colours of the picture: on a grey one they would be grey.
-    const colored = hasCorners ? pipeline.pipelineColourspace('srgb') : pipeline;
-    return turnSteps(colored, context.settings, corners);
-  });
-  const path = context.output(`${input.stem}.${extensionOf(format)}`);
-  const hasAlpha = turned.hasAlpha || isClear;
-  await writeImage({ ...turned, hasAlpha }, path, format, { quality: 90, painted: hasCorners });
-}
 
 function turnSteps(pipeline: Sharp, { angle, flip }: Settings, background: string): Sharp {
   const flipped = pipeline.flop(flip === 'horizontal' || flip === 'both').flip(flip === 'vertical' || flip === 'both');

@@ -1,23 +1,10 @@
-import { cameraRawDecoder } from '../../engines/camera-raw.ts';
 import { gridPositions } from '../../engines/image-geometry.ts';
-import { heicDecoder, heicEncoder } from '../../engines/heic.ts';
-import {
-  type OpenImage,
-  canMove,
-  imagePrograms,
-  keptFormat,
-  openImage,
-  rasterTypes,
-  writeImage,
-} from '../../engines/images.ts';
-import { jxlEngine } from '../../engines/jxl.ts';
-import { sharpEngine } from '../../engines/sharp.ts';
+import { type OpenImage, openImage, rasterTypes } from '../../engines/images.ts';
 import { type Mark, imageMark, textMark, withMark } from '../../engines/watermark.ts';
 import type { FieldErrors } from '../../lib/errors.ts';
-import { extensionOf } from '../../lib/media-types.ts';
 import { defineTool, type InputFacts, type ToolContext } from '../define.ts';
-import { eachInput } from '../each-input.ts';
 import { choice, color, int, num, text, type Values } from '../settings.ts';
+import { editEach, keepsFormat } from './kept-format.ts';
 
 const settings = {
   text: text({ max: 500, describe: 'The text to write on the images; required when mark is text.' }),
@@ -46,17 +33,12 @@ const settings = {
 type Settings = Values<typeof settings>;
 
 export default defineTool({
+  ...keepsFormat,
   slug: 'image-watermarker',
   name: 'Image Watermarker',
   category: 'image',
   description: 'Puts a text or a logo on images.',
   accepts: [...rasterTypes, 'svg'],
-  produces: ['jpeg', 'png', 'webp', 'avif', 'heic', 'gif', 'tiff', 'bmp', 'ico', 'jxl'],
-  files: { min: 1, max: 50 },
-  timeoutSeconds: 600,
-  engines: [sharpEngine, heicDecoder, jxlEngine],
-  optionalEngines: [heicEncoder, cameraRawDecoder],
-  enginesFor: (_settings, inputs) => imagePrograms(inputs, 'keep'),
   settings,
   check: checkSettings,
   async run(context) {
@@ -95,15 +77,6 @@ function markAll(
     const { text: words = '', font_size, color: ink, margin } = settings;
     return textMark({ text: words, fontSize: font_size, color: ink, maxWidth: image.width - 2 * margin });
   };
-  return eachInput(
-    context,
-    async (input) => {
-      const format = keptFormat(input.type);
-      const image = await openImage(input, context, { animated: canMove(format) });
-      const marked = await withMark(image, await mark(image), settings);
-      const path = context.output(`${input.stem}.${extensionOf(format)}`);
-      await writeImage(marked, path, format, { quality: 90, painted: true });
-    },
-    inputs,
-  );
+  const edit = async (image: OpenImage) => withMark(image, await mark(image), settings);
+  return editEach(context, edit, { painted: true }, inputs);
 }

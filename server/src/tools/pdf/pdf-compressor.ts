@@ -1,7 +1,7 @@
 import { copyFile, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ghostscript, toGray } from '../../engines/ghostscript.ts';
-import { openPdf, pdfLib, savePdf, shrinkPdf, type PdfFile } from '../../engines/pdf-lib.ts';
+import { openPdf, pdfLib, refuseDamage, savePdf, shrinkPdf, type PdfFile } from '../../engines/pdf-lib.ts';
 import { linearizePdf, qpdf } from '../../engines/qpdf.ts';
 import { Failure } from '../../lib/failure.ts';
 import { defineTool, type InputFile } from '../define.ts';
@@ -96,6 +96,7 @@ async function compress(input: InputFile, settings: Settings, work: Work): Promi
 async function openInput(input: InputFile, { grayscale }: Settings, work: Work): Promise<PdfFile> {
   const { path, filename } = input;
   const file = await openPdf({ path, filename, scratch: work.directory });
+  await refuseDamage(file);
   if (!grayscale) return file;
   const [readable, gray] = [join(work.directory, 'readable.pdf'), join(work.directory, 'gray.pdf')];
   await savePdf(file.context, readable);

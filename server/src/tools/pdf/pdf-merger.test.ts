@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -32,6 +33,23 @@ async function merge<T>(
 }
 
 describe('pdf-merger', { timeout: 60_000 }, () => {
+  test('keeps the files that whole documents carry', async () => {
+    await withTemporaryDirectory(async (directory) => {
+      const notes = join(directory, 'notes.txt');
+      await writeFile(notes, 'carried along');
+      const carrying = join(directory, 'carrying.pdf');
+      const attach = ['--add-attachment', notes, '--key=notes.txt', '--'];
+      execFileSync('qpdf', [pdfFixture('three-pages'), carrying, ...attach]);
+      await merge([carrying, carrying], { page_ranges: '["","1"]' }, (path) => {
+        expect(execFileSync('pdfdetach', ['-list', path], { encoding: 'utf8' })).toContain('1 embedded files');
+        expect(execFileSync('qpdf', ['--show-attachment=notes.txt', path], { encoding: 'utf8' })).toBe('carried along');
+      });
+      await merge([carrying, carrying], {}, (path) => {
+        expect(execFileSync('pdfdetach', ['-list', path], { encoding: 'utf8' })).toContain('2 embedded files');
+      });
+    });
+  });
+
   test('keeps the order of the files, and a file that comes twice', async () => {
     const files = ['twelve-pages', 'three-pages', 'three-pages'].map(pdfFixture);
     const three = ['Alpha 1', 'Alpha 2', 'Alpha 3'];

@@ -79,7 +79,7 @@ export default defineTool({
     const selections: PageSelection[] = [];
     for (const [index, input] of inputs.entries()) {
       signal.throwIfAborted();
-      const file = await openInput(input, scratch, forFile(settings.passwords, input, index));
+      const file = await openInput(input, { scratch, signal }, forFile(settings.passwords, input, index));
       const ranges = forFile(settings.page_ranges, input, index);
       const pages =
         ranges === undefined ? [...file.pages.keys()] : selectPages(ranges, file.pages.length, input.filename);
@@ -90,6 +90,12 @@ export default defineTool({
   },
 });
 
-function openInput({ path, filename, type }: InputFile, scratch: string, password: string | undefined) {
-  return type === 'pdf' ? openPdf({ path, filename, scratch, password }) : openImageAsPdf({ path, filename });
+function openInput(
+  input: InputFile,
+  workspace: { scratch: string; signal: AbortSignal },
+  password: string | undefined,
+) {
+  const { path, filename, type } = input;
+  if (type !== 'pdf') return openImageAsPdf(input, workspace);
+  return openPdf({ path, filename, scratch: workspace.scratch, password });
 }

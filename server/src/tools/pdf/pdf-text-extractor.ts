@@ -40,7 +40,7 @@ export default defineTool({
     for (const [index, { path, filename, stem }] of inputs.entries()) {
       await readPdf({ path, filename, password: settings.password, scratch }, async (reader) => {
         const pages = selectPages(settings.pages, reader.pageCount, filename);
-        const writer = await openWriter(output(`${stem}.${settings.format}`), settings.format);
+        await using writer = await openWriter(output(`${stem}.${settings.format}`), settings.format);
         let hasText = false;
         for (const [done, page] of pages.entries()) {
           signal.throwIfAborted();
@@ -77,7 +77,7 @@ async function openWriter(path: string, format: 'txt' | 'json') {
     },
     async end() {
       if (format === 'json') await handle.appendFile('\n]}\n');
-      await handle.close();
     },
+    [Symbol.asyncDispose]: () => handle.close(),
   };
 }

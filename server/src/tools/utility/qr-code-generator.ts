@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { parse } from 'csv-parse/sync';
 import { openImage } from '../../engines/images.ts';
+import { maxListBytes, readLineList } from '../../engines/line-list.ts';
 import {
   contrast,
   encodeQr,
@@ -35,7 +34,6 @@ const settings = {
 type Settings = Values<typeof settings>;
 
 const maxCodes = 1000;
-const maxListBytes = 5_000_000;
 /** Below this, phones fail to tell dark from light. */
 const lowestContrast = 2;
 
@@ -92,37 +90,12 @@ async function readLogo(context: ToolContext<Settings>, file: InputFile): Promis
 }
 
 async function makeList(context: ToolContext<Settings>, file: InputFile): Promise<void> {
-  const lines = readList(await readFile(file.path, 'utf8'), file);
-  if (lines.length === 0)
-    throw new Failure('invalid_input', `"${file.filename}" has no lines.`, { file: file.filename });
-  if (lines.length > maxCodes) {
-    const message = `"${file.filename}" has ${lines.length} lines; the limit is ${maxCodes} codes a run.`;
-    throw new Failure('resource_limit', message, { file: file.filename });
-  }
+  const lines = await readLineList(file, maxCodes);
   const digits = String(lines.length).length;
   for (const [index, line] of lines.entries()) {
     context.signal.throwIfAborted();
     await makeCode(context, line, `${file.stem}-${String(index + 1).padStart(digits, '0')}`, undefined);
     context.progress(((index + 1) / lines.length) * 100);
-  }
-}
-
-/** One code a line; of a table the first column. A `.txt` full of commas is still a list of lines. */
-function readList(content: string, { type, filename }: InputFile): string[] {
-  const isTable = type === 'csv' && !/\.(txt|text|list)$/i.test(filename);
-  const lines = isTable ? firstColumn(content, filename) : content.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/);
-  return lines.filter((line) => line.trim() !== '');
-}
-
-function firstColumn(content: string, filename: string): string[] {
-  try {
-    const rows = parse(content, { bom: true, relax_column_count: true, delimiter: [',', ';', '\t'] });
-    return rows.map((row) => row[0] ?? '');
-  } catch (error) {
-    throw new Failure('invalid_input', `"${filename}" is not a readable CSV table.`, {
-      file: filename,
-      log: String(error),
-    });
   }
 }
 
