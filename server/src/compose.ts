@@ -1,14 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
+import type { Run } from '@millrun/sdk';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { createAccounts, type Accounts } from './accounts/accounts.ts';
+import { createAdministration } from './accounts/administration.ts';
+import { createAttempts } from './accounts/attempts.ts';
+import { createAudit, type Audit } from './accounts/audit.ts';
 import { createLimits } from './accounts/limits.ts';
+import { linkAddress } from './accounts/links.ts';
+import { createMembership } from './accounts/membership.ts';
+import { createPeople, type People } from './accounts/people.ts';
+import { createSignIn, type SignIn } from './accounts/sign-in.ts';
 import { accountsChannel, createTokens } from './accounts/tokens.ts';
-import { isLoopback, type Config } from './config.ts';
+import { compiledCodeDirectory } from './commands/compiled-code.ts';
+import { originOf, type Config } from './config.ts';
 import { listen, openDatabase, type Database } from './db/database.ts';
 import { openQueue, type Queue } from './db/queue.ts';
 import { examineEngines } from './engines/examine.ts';
+import { webAccess } from './engines/web-access.ts';
 import { createDiskStore } from './files/disk.ts';
 import type { FileStore } from './files/store.ts';
 import { createApp, apiPrefix } from './http/app.ts';
@@ -21,7 +31,7 @@ import { createReleasers, type Releasers } from './lib/releasers.ts';
 import { retry } from './lib/retry.ts';
 import { channels, createRunEvents } from './runs/events.ts';
 import { freeKey, reserveKey } from './runs/idempotency.ts';
-import { createLinkSigner, type Links, type LinkSigner } from './runs/links.ts';
+import { createLinkSigner, type LinkSigner } from './runs/links.ts';
 import { collectMetrics } from './runs/metrics.ts';
 import { createRetention, startRetention } from './runs/retention.ts';
 import { createRuns, type Runs } from './runs/runs.ts';
@@ -33,6 +43,7 @@ import { startDeliveries } from './webhooks/deliver.ts';
 import { createAddressGuard } from './webhooks/guard.ts';
 import { createWebhooks, deliveryChannel, type Webhooks } from './webhooks/webhooks.ts';
 import { createHostPool } from './worker/hosts.ts';
+import { createWebAccess } from './worker/web-fetch.ts';
 import { startWorker } from './worker/worker.ts';
 
 /** What both the API and a worker stand on. */
@@ -48,6 +59,8 @@ export interface Core {
   store: FileStore;
   signer: LinkSigner;
   webhooks: Webhooks;
+  audit: Audit;
+  accounts: Accounts;
   runs: Runs;
   workers: Workers;
 }
@@ -66,8 +79,10 @@ export async function openCore(config: Config, log: Log, options: { worker: bool
     const signer = createLinkSigner(await ownKey(database, 'download-links'), clock);
     const guard = createAddressGuard({ allow: config.webhookAllow });
     const webhooks = createWebhooks({ db, queue, guard, clock });
+    const audit = createAudit({ db, clock });
+    const accounts = createAccounts({ db, clock, plans: config.plans, audit });
     const own: Core['own'] = { address: undefined };
-    const ownLinks = () => signer.links(ownBaseUrl(config, own.address));
+    const ownLinks = () => signer.links(originOf(config, own.address) + apiPrefix);
     const concurrency = Object.fromEntries(
       Object.entries(config.plans).map(([name, plan]) => [name, plan.concurrentRuns]),
     );
@@ -84,7 +99,8 @@ export async function openCore(config: Config, log: Log, options: { worker: bool
       ownLinks,
     });
     const workers = createWorkers(db);
-    return { config, own, clock, log, releasers, database, queue, store, signer, webhooks, runs, workers };
+    const rooms = { store, signer, webhooks, audit, accounts, runs, workers };
+    return { config, own, clock, log, releasers, database, queue, ...rooms };
   } catch (error) {
     await releasers.releaseAll();
     throw error;
@@ -102,29 +118,41 @@ async function ownKey({ db }: Database, name: string): Promise<Buffer> {
   return value;
 }
 
-/** The address for what is told without a request. */
-function ownBaseUrl(config: Config, address: string | undefined): string {
-  if (config.publicUrl !== undefined) return config.publicUrl + apiPrefix;
-  if (address !== undefined && isLoopback(config.host)) return address + apiPrefix;
-  const everywhere = config.host === '0.0.0.0' || config.host === '::';
-  return `http://${everywhere ? hostname() : config.host}:${config.port}${apiPrefix}`;
-}
-
 const hostShape = /^[A-Za-z0-9.-]{1,253}(:\d{1,5})?$|^\[[0-9a-fA-F:.]{2,45}\](:\d{1,5})?$/;
 
-function linksFor(core: Core, request: FastifyRequest): Links {
-  const { publicUrl } = core.config;
-  const host = request.host;
-  if (publicUrl !== undefined || !hostShape.test(host))
-    return core.signer.links(ownBaseUrl(core.config, core.own.address));
-  return core.signer.links(`${request.protocol}://${host}${apiPrefix}`);
+/** The address the client knows us by, unless the operator has named it. */
+function originFor({ config, own }: Core, { host, protocol }: FastifyRequest): string {
+  if (config.publicUrl !== undefined || !hostShape.test(host)) return originOf(config, own.address);
+  return `${protocol}://${host}`;
 }
 
-/** The API, not yet listening. */
-export async function composeApi(core: Core): Promise<FastifyInstance> {
-  const { config, clock, log, releasers, database, store, signer, webhooks, runs, workers } = core;
+/** Who signs in, and how. */
+async function composePeople(core: Core): Promise<{ signIn: SignIn; people: People }> {
+  const { config, clock, log, database, accounts, audit } = core;
+  const { plans, openSignUp, defaultPlan, oidc, publicUrl } = config;
+  const { db } = database;
+  const secret = (await ownKey(database, 'sessions')).toString('base64url');
+  const signIn = createSignIn({ db, clock, log, secret, publicUrl, oidc, openSignUp });
+  const people = createPeople({ db, clock, signIn, accounts, audit, plans, openSignUp, defaultPlan, firstPlan });
+  return { signIn, people };
+}
+
+/** The plan of whoever starts the service. */
+const firstPlan = 'unlimited';
+
+interface Api {
+  app: FastifyInstance;
+  /** The one-time link that makes the first person; undefined once there is somebody. */
+  firstLink(): Promise<string | undefined>;
+}
+
+/** The API and the account page, not yet listening. */
+export async function composeApi(core: Core): Promise<Api> {
+  const { config, clock, log, releasers, database, store, signer, webhooks, audit, accounts, runs, workers } = core;
   const events = createRunEvents();
-  const tokens = createTokens({ db: database.db, clock });
+  const tokens = createTokens({ db: database.db, clock, audit });
+  const shared = { pool: database.pool, shared: !database.embedded };
+  const people = await composePeople(core);
   const listener = listen(
     database,
     {
@@ -141,7 +169,7 @@ export async function composeApi(core: Core): Promise<FastifyInstance> {
   await listener.ready;
   if (database.embedded) {
     // Ours alone, and no upload has begun: whatever no record knows, a crash has left.
-    await createRetention({ db: database.db, queue: core.queue, store, clock, log }).removeStrayFiles(clock.now());
+    await createRetention({ db: database.db, store, clock, log }).removeStrayFiles(clock.now());
     await database.db.deleteFrom('idempotency_keys').where('response', 'is', null).execute();
   }
   const capabilities = createCapabilities(workers);
@@ -154,14 +182,23 @@ export async function composeApi(core: Core): Promise<FastifyInstance> {
     },
     webhooks,
     tokens,
-    limits: createLimits({ pool: database.pool, shared: !database.embedded }),
+    limits: createLimits(shared),
+    attempts: createAttempts(shared),
+    ...people,
+    accounts,
+    audit,
+    membership: createMembership({ db: database.db, clock, plans: config.plans, audit }),
+    administration: createAdministration({ db: database.db, clock, accounts, plans: config.plans }),
     plans: config.plans,
+    openSignUp: config.openSignUp,
+    defaultPlan: config.defaultPlan,
+    originFor: (request) => originFor(core, request),
     store,
     signer,
     tools,
     findTool,
     capabilities,
-    linksFor: (request) => linksFor(core, request),
+    linksFor: (request) => signer.links(originFor(core, request) + apiPrefix),
     isOutage,
     reserveBytes: config.reserveBytes,
     health: () => examineHealth(core),
@@ -173,7 +210,11 @@ export async function composeApi(core: Core): Promise<FastifyInstance> {
   };
   const app = await createApp(edge);
   releasers.add(() => closeApp(app));
-  return app;
+  const firstLink = async () => {
+    const link = await people.people.firstLink();
+    return link === undefined ? undefined : linkAddress(originOf(config, core.own.address), link.secret);
+  };
+  return { app, firstLink };
 }
 
 /** While the database is away a key cannot be freed, and its owner will come back with it: then it is tried in the background. */
@@ -260,7 +301,8 @@ interface RunningWorker {
 export async function composeWorker(core: Core): Promise<RunningWorker> {
   const { config, clock, log, releasers, database, queue, store, runs, workers } = core;
   const sandbox = await createSandbox({ policy: config.sandbox, hiddenDirectory: config.dataDirectory });
-  const engines = await examineEngines(allEngines());
+  const offered = allEngines().filter((engine) => engine !== webAccess || config.fetch !== 'off');
+  const engines = await examineEngines(offered);
   const guard = createAddressGuard({ allow: config.webhookAllow });
   const freshen = (payload: Record<string, unknown>) => freshenLinks(payload, core);
   const deliveries = startDeliveries({ db: database.db, queue, guard, clock, log, freshen });
@@ -290,6 +332,7 @@ export async function composeWorker(core: Core): Promise<RunningWorker> {
           temporaryBytes: config.runMemoryBytes,
         },
         workDirectory,
+        compiledCode: compiledCodeDirectory(config.dataDirectory),
         maxIdle: config.slots,
         isolation: config.isolation,
         clock,
@@ -297,7 +340,8 @@ export async function composeWorker(core: Core): Promise<RunningWorker> {
       }),
     workRoot: join(config.dataDirectory, 'work'),
     findTool,
-    examine: async () => ({ sandbox: sandbox.level, engines: await examineEngines(allEngines()) }),
+    examine: async () => ({ sandbox: sandbox.level, engines: await examineEngines(offered) }),
+    web: config.fetch === 'off' ? undefined : createWebAccess({ allow: config.fetchAllow }),
     slots: config.slots,
     sandboxLevel: sandbox.level,
     clock,
@@ -311,8 +355,8 @@ export async function composeWorker(core: Core): Promise<RunningWorker> {
 
 /** A delivery may be tried hours after the run: its download addresses are signed anew. */
 function freshenLinks(payload: Record<string, unknown>, core: Core): Record<string, unknown> {
-  const run = payload['data'] as { id?: string; outputs?: { filename: string; url: string }[] } | undefined;
-  if (run?.outputs === undefined || run.id === undefined) return payload;
+  const run = payload['data'] as Partial<Run> | undefined;
+  if (run?.outputs === undefined || run.archive_url === undefined) return payload;
   const outputs = run.outputs.map((output) => ({ ...output, url: core.signer.renew(output.url) }));
-  return { ...payload, data: { ...run, outputs } };
+  return { ...payload, data: { ...run, outputs, archive_url: core.signer.renew(run.archive_url) } };
 }

@@ -1,6 +1,7 @@
-import { availableParallelism } from 'node:os';
+import { availableParallelism, hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { defaultPlans, parsePlans, type Plans } from './accounts/plans.ts';
+import type { OidcProvider } from './accounts/sign-in.ts';
 import type { SandboxPolicy } from './sandbox/sandbox.ts';
 
 /** The settings of one process. Rooms receive values, never names of variables. */
@@ -28,8 +29,16 @@ export interface Config {
   /** Uploads are refused when the disk would have less than this free. */
   reserveBytes: number;
   webhookAllow: readonly string[];
+  /** Whether tools may fetch web pages, and which addresses although they are not public. */
+  fetch: 'public' | 'off';
+  fetchAllow: readonly string[];
   metricsToken: string | undefined;
   plans: Plans;
+  /** Anybody may make an account; otherwise only who has a link. */
+  openSignUp: boolean;
+  /** The plan of an account that is made by sign-up. */
+  defaultPlan: string;
+  oidc: OidcProvider | undefined;
   /** npm started us and waits for us: when it is gone, so is the terminal. */
   startedByNpm: boolean;
 }
@@ -188,6 +197,17 @@ export const variables = {
     shown: 'none',
     parse: asList,
   },
+  MILLRUN_FETCH: {
+    describe: 'public: tools that take a `url` fetch pages of the public internet; off: they fetch nothing.',
+    shown: 'public',
+    parse: oneOf(['public', 'off'], 'public'),
+  },
+  MILLRUN_FETCH_ALLOW: {
+    describe:
+      'CIDRs and host names, comma-separated, that tools may fetch from although they are not public; on them every port, otherwise 80 and 443.',
+    shown: 'none',
+    parse: asList,
+  },
   MILLRUN_METRICS_TOKEN: {
     describe: 'Bearer token for `/metrics`; without it only loopback may read them.',
     shown: 'none',
@@ -197,6 +217,29 @@ export const variables = {
     describe: 'JSON object that adds plans or changes numbers of the built-in ones; 0 means no limit.',
     shown: 'free, pro, team, unlimited',
     parse: asPlans,
+  },
+  MILLRUN_SIGN_UP: {
+    describe: 'open: anybody may make an account on the account page; invitation: only who was given a link.',
+    shown: 'invitation',
+    parse: oneOf(['open', 'invitation'], 'invitation'),
+  },
+  MILLRUN_DEFAULT_PLAN: {
+    describe: 'Plan of an account that is made by sign-up.',
+    shown: 'pro',
+    parse: (text) => text ?? 'pro',
+  },
+  MILLRUN_OIDC_ISSUER: {
+    describe:
+      'Issuer of an OpenID Connect provider people may sign in with, such as `https://login.example.com/realms/main`. Its redirect address is `{MILLRUN_PUBLIC_URL}/account/auth/callback/oidc`.',
+    shown: 'none',
+    parse: asUrl(['http:', 'https:']),
+  },
+  MILLRUN_OIDC_CLIENT_ID: { describe: 'Client id at that provider.', shown: 'none', parse: asText },
+  MILLRUN_OIDC_CLIENT_SECRET: { describe: 'Client secret at that provider.', shown: 'none', parse: asText },
+  MILLRUN_OIDC_NAME: {
+    describe: 'What people are shown: `Continue with …`.',
+    shown: 'single sign-on',
+    parse: (text) => text ?? 'single sign-on',
   },
 } satisfies Record<string, Variable<unknown>>;
 
@@ -219,8 +262,31 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       problems.push(`${name} ${error.message}`);
     }
   }
+  if (problems.length === 0) problems.push(...problemsBetween(values as Parsed));
   if (problems.length > 0) throw new Error(`The configuration cannot be used:\n  ${problems.join('\n  ')}`);
   return { ...toConfig(values as Parsed), startedByNpm: environment['npm_lifecycle_event'] !== undefined };
+}
+
+/** What is wrong with variables that belong together. */
+function problemsBetween(parsed: Parsed): string[] {
+  const problems: string[] = [];
+  const plans = Object.keys(parsed.MILLRUN_PLANS);
+  if (!plans.includes(parsed.MILLRUN_DEFAULT_PLAN))
+    problems.push(`MILLRUN_DEFAULT_PLAN must be one of ${plans.join(', ')}, not "${parsed.MILLRUN_DEFAULT_PLAN}"`);
+  const { MILLRUN_OIDC_ISSUER, MILLRUN_OIDC_CLIENT_ID, MILLRUN_OIDC_CLIENT_SECRET, MILLRUN_PUBLIC_URL } = parsed;
+  const oidc = { MILLRUN_OIDC_ISSUER, MILLRUN_OIDC_CLIENT_ID, MILLRUN_OIDC_CLIENT_SECRET };
+  if (Object.values(oidc).every((value) => value === undefined)) return problems;
+  const needed = Object.entries({ ...oidc, MILLRUN_PUBLIC_URL });
+  for (const [name, value] of needed)
+    if (value === undefined) problems.push(`${name} must be set to sign in with an OpenID Connect provider`);
+  return problems;
+}
+
+function oidcFrom(parsed: Parsed): OidcProvider | undefined {
+  const { MILLRUN_OIDC_ISSUER: issuer, MILLRUN_OIDC_CLIENT_ID: clientId } = parsed;
+  const { MILLRUN_OIDC_CLIENT_SECRET: clientSecret, MILLRUN_OIDC_NAME: name } = parsed;
+  if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
+  return { issuer, clientId, clientSecret, name };
 }
 
 function toConfig(parsed: Parsed): Omit<Config, 'startedByNpm'> {
@@ -242,9 +308,22 @@ function toConfig(parsed: Parsed): Omit<Config, 'startedByNpm'> {
     drainSeconds: parsed.MILLRUN_DRAIN_S,
     reserveBytes: parsed.MILLRUN_RESERVE_MB * mebibyte,
     webhookAllow: parsed.MILLRUN_WEBHOOK_ALLOW,
+    fetch: parsed.MILLRUN_FETCH,
+    fetchAllow: parsed.MILLRUN_FETCH_ALLOW,
     metricsToken: parsed.MILLRUN_METRICS_TOKEN,
     plans: parsed.MILLRUN_PLANS,
+    openSignUp: parsed.MILLRUN_SIGN_UP === 'open',
+    defaultPlan: parsed.MILLRUN_DEFAULT_PLAN,
+    oidc: oidcFrom(parsed),
   };
+}
+
+/** Where the service is reached, for what is told without a request; `address` is where it listens, once it does. */
+export function originOf(config: Config, address?: string): string {
+  if (config.publicUrl !== undefined) return config.publicUrl;
+  if (address !== undefined && isLoopback(config.host)) return address;
+  const everywhere = config.host === '0.0.0.0' || config.host === '::';
+  return `http://${everywhere ? hostname() : config.host}:${config.port}`;
 }
 
 export function isLoopback(host: string): boolean {

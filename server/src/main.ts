@@ -1,3 +1,4 @@
+import { clientCommands } from '@millrun/sdk/commands';
 import { defineCommand, runMain } from 'citty';
 import { toError } from './lib/errors.ts';
 
@@ -23,6 +24,7 @@ const main = defineCommand({
       meta: { description: 'What works here, and how to mend what does not' },
       run: async () => (await import('./commands/doctor.ts')).doctor(),
     }),
+    ...clientCommands,
   },
 });
 

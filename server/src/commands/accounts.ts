@@ -1,16 +1,21 @@
 import { defineCommand } from 'citty';
 import { mkdir } from 'node:fs/promises';
 import { accountId, createAccounts, type Accounts } from '../accounts/accounts.ts';
+import { createAdministration, type Administration } from '../accounts/administration.ts';
+import { commandLine, createAudit } from '../accounts/audit.ts';
 import { createTokens, type Tokens } from '../accounts/tokens.ts';
-import { readConfig } from '../config.ts';
+import { linkAddress } from '../accounts/links.ts';
+import { originOf, readConfig, type Config } from '../config.ts';
 import { openDatabase } from '../db/database.ts';
 import { systemClock } from '../lib/clock.ts';
 import { parseId } from '../lib/ids.ts';
 import { createLog } from '../lib/log.ts';
 
 interface Registry {
+  config: Config;
   accounts: Accounts;
   tokens: Tokens;
+  administration: Administration;
   release(): Promise<void>;
 }
 
@@ -18,9 +23,14 @@ async function openRegistry(): Promise<Registry> {
   const config = readConfig();
   await mkdir(config.dataDirectory, { recursive: true, mode: 0o700 });
   const database = await openDatabase(config, createLog('error'));
+  const parts = { db: database.db, clock: systemClock, plans: config.plans };
+  const audit = createAudit(parts);
+  const accounts = createAccounts({ ...parts, audit });
   return {
-    accounts: createAccounts({ db: database.db, clock: systemClock, plans: config.plans }),
-    tokens: createTokens({ db: database.db, clock: systemClock }),
+    config,
+    accounts,
+    tokens: createTokens({ ...parts, audit }),
+    administration: createAdministration({ ...parts, accounts }),
     release: () => database.close(),
   };
 }
@@ -90,9 +100,11 @@ const createToken = defineCommand({
   run: ({ args }) =>
     withRegistry(async ({ accounts, tokens }) => {
       const expiresAt = expiryFrom(args.expires);
-      const account = await accounts.ensure(args.email, args.plan ?? 'pro');
-      if (args.plan !== undefined && account.plan !== args.plan) await accounts.setPlan(args.email, args.plan);
-      console.log(await tokens.create(account.id, { name: args.name, expiresAt }));
+      const account = await accounts.ensure(args.email, args.plan ?? 'pro', commandLine);
+      if (args.plan !== undefined && account.plan !== args.plan)
+        await accounts.setPlan(account.id, args.plan, commandLine);
+      const { token } = await tokens.create(account.id, { name: args.name, expiresAt }, commandLine);
+      console.log(token);
     }),
 });
 
@@ -129,9 +141,9 @@ const rotateToken = defineCommand({
   },
   run: ({ args }) =>
     withRegistry(async ({ tokens }) => {
-      const fresh = await tokens.rotate(tokenUuid(args.id), parseDuration(args.overlap));
+      const fresh = await tokens.rotate({ id: tokenUuid(args.id) }, parseDuration(args.overlap), commandLine);
       if (fresh === undefined) throw new Error('There is no such token that is not revoked.');
-      console.log(fresh);
+      console.log(fresh.token);
     }),
 });
 
@@ -140,7 +152,8 @@ const revokeToken = defineCommand({
   args: { id: { type: 'positional', required: true, description: 'tok_…' } },
   run: ({ args }) =>
     withRegistry(async ({ tokens }) => {
-      if (!(await tokens.revoke(tokenUuid(args.id)))) throw new Error('There is no such token that is not revoked.');
+      if (!(await tokens.revoke({ id: tokenUuid(args.id) }, commandLine)))
+        throw new Error('There is no such token that is not revoked.');
       console.log('Revoked.');
     }),
 });
@@ -163,7 +176,7 @@ export const accountCommand = defineCommand({
         withRegistry(async ({ accounts }) => {
           if ((await accounts.find(args.email)) !== undefined)
             throw new Error(`There is an account ${args.email} already.`);
-          console.log(accountId(await accounts.ensure(args.email, args.plan)));
+          console.log(accountId(await accounts.ensure(args.email, args.plan, commandLine)));
         }),
     }),
     list: defineCommand({
@@ -179,6 +192,19 @@ export const accountCommand = defineCommand({
           table([['ID', 'E-MAIL', 'PLAN', 'CREATED'], ...rows]);
         }),
     }),
+    link: defineCommand({
+      meta: { description: 'Print a one-time link to the account page: to choose a password, or a new one' },
+      args: {
+        email,
+        plan: { type: 'string', default: 'pro', description: 'Plan of the account, if it is a new one' },
+        admin: { type: 'boolean', default: false, description: 'Make the person an administrator' },
+      },
+      run: ({ args }) =>
+        withRegistry(async ({ administration, config }) => {
+          const link = await administration.letIn(args.email, args, commandLine);
+          console.log(linkAddress(originOf(config), link.secret));
+        }),
+    }),
     'set-plan': defineCommand({
       meta: { description: 'Change the plan of an account' },
       args: {
@@ -187,7 +213,9 @@ export const accountCommand = defineCommand({
       },
       run: ({ args }) =>
         withRegistry(async ({ accounts }) => {
-          if (!(await accounts.setPlan(args.email, args.plan))) throw new Error(`There is no account ${args.email}.`);
+          const account = await accounts.find(args.email);
+          if (account === undefined) throw new Error(`There is no account ${args.email}.`);
+          await accounts.setPlan(account.id, args.plan, commandLine);
           console.log(`${args.email} is on ${args.plan}.`);
         }),
     }),

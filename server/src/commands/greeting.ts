@@ -5,18 +5,24 @@ import { tools } from '../tools/registry.ts';
 interface Started {
   role: string;
   address: string | undefined;
+  /** Makes the first person; absent once there is somebody. */
+  firstLink: string | undefined;
   config: Config;
   sandbox: Sandbox | undefined;
   engines: Record<string, string> | undefined;
 }
 
 /** What a newcomer needs to know, on standard output. */
-export function greet({ role, address, config, sandbox, engines }: Started): void {
+export function greet({ role, address, firstLink, config, sandbox, engines }: Started): void {
   const lines: string[] = [];
   const line = (label: string, text: string) => lines.push(`  ${label.padEnd(9)} ${text}`);
   lines.push(address === undefined ? `Millrun ${role} is running` : `Millrun is running on ${address}`);
   if (address !== undefined) {
     line('API', `${address}/api/v2, described at ${address}/docs`);
+    if (firstLink !== undefined) {
+      line('Sign in', firstLink);
+      line('', 'This link works once, within a day, and makes you the administrator.');
+    }
     line('Token', 'npx millrun token create --email you@example.com --plan unlimited');
   }
   line('Data', config.dataDirectory);

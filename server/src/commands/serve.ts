@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { composeApi, composeWorker, openCore, type Core } from '../compose.ts';
+import type { Core } from '../compose.ts';
 import { readConfig, type Config } from '../config.ts';
 import { systemClock } from '../lib/clock.ts';
 import { toError } from '../lib/errors.ts';
 import { createLog } from '../lib/log.ts';
+import { keepCompiledCode, saveCompiledCode } from './compiled-code.ts';
 import { holdDataDirectory } from './data-directory.ts';
 import { greet } from './greeting.ts';
 
@@ -28,12 +29,15 @@ async function run(role: Role): Promise<void> {
   const log = createLog(config.logLevel);
   const stopSignal = waitForStop(config);
   const letGo = role === 'worker' ? undefined : await holdDataDirectory(config);
+  keepCompiledCode(config.dataDirectory);
+  const { composeWorker, openCore } = await import('../compose.ts');
   const core = await openCore(config, log, { worker: role !== 'api' });
   if (letGo !== undefined) core.releasers.add(letGo);
   try {
     const worker = role === 'api' ? undefined : await composeWorker(core);
-    const address = role === 'worker' ? undefined : await listenAt(core);
-    greet({ role, address, config, sandbox: worker?.sandbox, engines: worker?.engines });
+    const { address, firstLink } = role === 'worker' ? {} : await listenAt(core);
+    greet({ role, address, firstLink, config, sandbox: worker?.sandbox, engines: worker?.engines });
+    saveCompiledCode();
     const reason = await stopSignal;
     log.info({ reason }, 'stopping');
     console.log('Stopping: running work is finished first. Once more to stop at once.');
@@ -44,10 +48,12 @@ async function run(role: Role): Promise<void> {
   }
 }
 
-async function listenAt(core: Core): Promise<string> {
-  const app = await composeApi(core);
-  core.own.address = await app.listen({ host: core.config.host, port: core.config.port });
-  return core.own.address;
+async function listenAt(core: Core): Promise<{ address?: string; firstLink?: string | undefined }> {
+  const { composeApi } = await import('../compose.ts');
+  const { app, firstLink } = await composeApi(core);
+  const address = await app.listen({ host: core.config.host, port: core.config.port });
+  core.own.address = address;
+  return { address, firstLink: await firstLink() };
 }
 
 /** One Ctrl-C may arrive several times: from the terminal, and from npm and the launcher, which pass it on. */

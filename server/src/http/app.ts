@@ -1,8 +1,5 @@
 import type { Server } from 'node:http';
-import { fileURLToPath } from 'node:url';
-import fastifyStatic from '@fastify/static';
 import swagger from '@fastify/swagger';
-import scalar from '@scalar/fastify-api-reference';
 import { Ajv, type AnySchema } from 'ajv';
 import {
   fastify,
@@ -13,12 +10,18 @@ import {
 } from 'fastify';
 import { AppError, notFound } from '../lib/errors.ts';
 import { createGate } from './auth.ts';
+import { identify } from './browser.ts';
 import { guardBodies } from './bodies.ts';
 import type { Edge } from './edge.ts';
 import { answerBrokenRequest, installErrorHandling, newRequestId, sendError, toAppError } from './errors.ts';
+import { accountRoutes } from './routes/account.ts';
+import { adminRoutes } from './routes/admin.ts';
 import { healthRoutes } from './routes/health.ts';
 import { outputRoutes } from './routes/outputs.ts';
+import { pageRoutes, wantsPage, type SendPage } from './routes/page.ts';
+import { referenceRoutes } from './routes/reference.ts';
 import { runRoutes } from './routes/runs.ts';
+import { oidcRoutes, personRoutes, sessionRoutes } from './routes/session.ts';
 import { toolRoutes } from './routes/tools.ts';
 import { usageRoutes } from './routes/usage.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
@@ -34,19 +37,6 @@ const maxParamLength = 600;
 const headersTimeout = 20_000;
 /** A request, its upload included, may last this long, in milliseconds; must not be shorter than `headersTimeout`. */
 const requestTimeout = 60 * 60 * 1000;
-
-const landingPage = fileURLToPath(new URL('../../../web/public/', import.meta.url));
-
-/** The reference page works without internet: no fonts, figures or buttons of the vendor's services. */
-const referencePage = {
-  url: `${apiPrefix}/openapi.json`,
-  withDefaultFonts: false,
-  telemetry: false,
-  hideClientButton: true,
-  showDeveloperTools: 'never' as const,
-  agent: { disabled: true },
-  mcp: { disabled: true },
-};
 
 /** The whole edge: what is answered where, readable as the specification's table of endpoints. */
 export async function createApp(edge: Edge): Promise<FastifyInstance> {
@@ -75,11 +65,10 @@ export async function createApp(edge: Edge): Promise<FastifyInstance> {
   app.removeContentTypeParser('text/plain'); // JSON, and forms where files are sent: nothing else is taken.
   guardBodies(app);
   await documentApi(app);
-  answerUnknown(app);
+  const methodsAt = rememberMethods(app);
 
   await app.register(
     async (api) => {
-      await api.register(async (signed) => outputRoutes(signed, edge));
       await api.register(async (authenticated) => {
         authenticated.addHook('onRequest', createGate(edge));
         toolRoutes(authenticated, edge);
@@ -87,14 +76,35 @@ export async function createApp(edge: Edge): Promise<FastifyInstance> {
         usageRoutes(authenticated, edge);
         webhookRoutes(authenticated, edge);
       });
+      await api.register(async (signed) => outputRoutes(signed, edge));
       api.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
     },
     { prefix: apiPrefix },
   );
+  await app.register(async (account) => accountScope(account, edge), { prefix: '/account' });
   healthRoutes(app, edge);
-  await app.register(fastifyStatic, { root: landingPage, wildcard: false });
-  await app.register(scalar, { routePrefix: '/docs', configuration: referencePage });
+  await referenceRoutes(app);
+  const sendPage = await pageRoutes(app);
+  answerUnknown(app, methodsAt, sendPage);
   return app;
+}
+
+/** The account page's own routes: for a browser that is signed in, never for a token. */
+function accountScope(scope: FastifyInstance, edge: Edge): void {
+  scope.addHook('onRoute', (route) => {
+    route.schema = { ...route.schema, hide: true };
+  });
+  scope.addHook('onRequest', async (_request, reply) => void reply.header('Cache-Control', 'no-store'));
+  oidcRoutes(scope, edge);
+  void scope.register(async (everybody) => sessionRoutes(everybody, edge));
+  void scope.register(async (signedIn) => {
+    signedIn.addHook('onRequest', async (request, reply) => {
+      request.visitor = await identify(edge.people, request, reply);
+    });
+    personRoutes(signedIn, edge);
+    accountRoutes(signedIn, edge);
+    void signedIn.register(async (admin) => adminRoutes(admin, edge), { prefix: '/admin' });
+  });
 }
 
 /** A query is text, so the numbers in it are read; a JSON body has types of its own and is taken at its word. */
@@ -137,8 +147,8 @@ async function documentApi(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** 404 for an address nobody knows, 405 with `Allow` for one that knows other methods. */
-function answerUnknown(app: FastifyInstance): void {
+/** Remembers every route that is added from now on; tells the methods an address takes. */
+function rememberMethods(app: FastifyInstance): (path: string) => string[] {
   const routes: { method: string; pattern: RegExp }[] = [];
   app.addHook('onRoute', ({ method, url }) => {
     if (url.includes('*')) return;
@@ -147,15 +157,24 @@ function answerUnknown(app: FastifyInstance): void {
     );
     for (const each of [method].flat()) routes.push({ method: each, pattern });
   });
+  return (path) => [...new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))];
+}
+
+/** 405 with `Allow` for an address that knows other methods; else 404, as a page for somebody who mistyped it. */
+function answerUnknown(app: FastifyInstance, methodsAt: (path: string) => string[], sendPage: SendPage): void {
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '/';
-    const allowed = [...new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))];
-    const error =
-      allowed.length === 0
-        ? notFound('There is nothing at this address.')
-        : new AppError(405, 'method_not_allowed', `This address takes ${allowed.join(', ')}.`, {
-            headers: { Allow: allowed.join(', ') },
-          });
-    return sendError(reply, request, error);
+    const allowed = methodsAt(path);
+    if (allowed.length > 0 && !allowed.includes(request.method))
+      return sendError(
+        reply,
+        request,
+        new AppError(405, 'method_not_allowed', `This address takes ${allowed.join(', ')}.`, {
+          headers: { Allow: allowed.join(', ') },
+        }),
+      );
+    const isForPrograms = path.startsWith('/api/') || path.startsWith('/account/');
+    if (wantsPage(request) && !isForPrograms) return sendPage(reply, 404);
+    return sendError(reply, request, notFound('There is nothing at this address.'));
   });
 }

@@ -1,9 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Allowance, Limits } from '../accounts/limits.ts';
+import type { People } from '../accounts/people.ts';
 import type { Plans } from '../accounts/plans.ts';
 import { refused, type Tokens } from '../accounts/tokens.ts';
 import { AppError } from '../lib/errors.ts';
+import type { Uuid } from '../lib/ids.ts';
 import type { Owner } from '../runs/runs.ts';
+import { identify, isFromPage } from './browser.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -14,6 +17,7 @@ declare module 'fastify' {
 
 interface Parts {
   tokens: Tokens;
+  people: People;
   limits: Limits;
   plans: Plans;
 }
@@ -21,23 +25,50 @@ interface Parts {
 /** The hook before every API route: token → account (401), plan (403), minute (429). No byte of a body has been read. */
 export function createGate(parts: Parts): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   return async (request, reply) => {
+    if (request.headers.authorization === undefined && isFromPage(request)) return letPageIn(parts, request, reply);
     request.owner = await authenticate(parts, request);
-    const { accountId, planName, plan } = request.owner;
-    const allowance = await parts.limits.countRequest(accountId, planName, plan);
-    if (allowance !== undefined) applyAllowance(reply, allowance);
+    await countRequest(parts.limits, request.owner, reply);
+    const { planName, plan } = request.owner;
     if (!plan.apiAccess)
       throw new AppError(403, 'plan_without_api_access', `The plan "${planName}" does not include API access.`);
   };
 }
 
+/** The account page shows what a token would get. Looking costs nothing of the account's minute; starting a run does. */
+async function letPageIn(
+  { people, limits, plans }: Parts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  request.visitor = await identify(people, request, reply);
+  const { account, personId } = request.visitor;
+  request.owner = ownerOf(plans, account.id, account.plan);
+  const allowance = await limits.countPage(personId);
+  if (!allowance.allowed) throw rateLimited('Too many requests from this browser', allowance);
+  if (startsRun(request)) await countRequest(limits, request.owner, reply);
+}
+
+function startsRun({ method, routeOptions }: FastifyRequest): boolean {
+  return method === 'POST' && /\/(tools\/:slug|retry)$/.test(routeOptions.url ?? '');
+}
+
+async function countRequest(limits: Limits, { accountId, planName, plan }: Owner, reply: FastifyReply): Promise<void> {
+  const allowance = await limits.countRequest(accountId, planName, plan);
+  if (allowance !== undefined) applyAllowance(reply, allowance);
+}
+
+function ownerOf(plans: Plans, accountId: Uuid, planName: string): Owner {
+  const plan = plans[planName];
+  if (plan === undefined)
+    throw new AppError(403, 'plan_without_api_access', `The plan "${planName}" is not offered any more.`);
+  return { accountId, planName, plan };
+}
+
 async function authenticate(parts: Parts, request: FastifyRequest): Promise<Owner> {
   try {
     const token = readBearer(request.headers.authorization);
-    const { accountId, plan: planName } = await parts.tokens.authenticate(token);
-    const plan = parts.plans[planName];
-    if (plan === undefined)
-      throw new AppError(403, 'plan_without_api_access', `The plan "${planName}" is not offered any more.`);
-    return { accountId, planName, plan };
+    const { accountId, plan } = await parts.tokens.authenticate(token);
+    return ownerOf(parts.plans, accountId, plan);
   } catch (error) {
     if (!(error instanceof AppError) || error.status !== 401) throw error;
     const allowance = await parts.limits.countStranger(request.ip);

@@ -1,6 +1,13 @@
 import type { FastifyRequest } from 'fastify';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Administration } from '../accounts/administration.ts';
+import type { Attempts } from '../accounts/attempts.ts';
+import type { Audit } from '../accounts/audit.ts';
 import type { Limits } from '../accounts/limits.ts';
+import type { Membership } from '../accounts/membership.ts';
+import type { People } from '../accounts/people.ts';
 import type { Plans } from '../accounts/plans.ts';
+import type { SignIn } from '../accounts/sign-in.ts';
 import type { Tokens } from '../accounts/tokens.ts';
 import type { FileStore } from '../files/store.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -25,7 +32,18 @@ export interface Edge {
   webhooks: Webhooks;
   tokens: Tokens;
   limits: Limits;
+  attempts: Attempts;
+  signIn: SignIn;
+  people: People;
+  accounts: Accounts;
+  audit: Audit;
+  membership: Membership;
+  administration: Administration;
   plans: Plans;
+  openSignUp: boolean;
+  defaultPlan: string;
+  /** `https://files.example.com`, as the client knows it. */
+  originFor(request: FastifyRequest): string;
   store: FileStore;
   signer: LinkSigner;
   tools: readonly Tool[];

@@ -1,4 +1,5 @@
 import { Type, type TSchema } from 'typebox';
+import { failureCodes } from '../lib/failure.ts';
 import { webhookEvents } from '../webhooks/webhooks.ts';
 
 /**
@@ -31,16 +32,7 @@ const actions = Type.Object({
 });
 
 const runError = Type.Object({
-  code: oneOf([
-    'cancelled',
-    'invalid_input',
-    'password_required',
-    'engine_failed',
-    'timed_out',
-    'resource_limit',
-    'worker_lost',
-    'internal',
-  ]),
+  code: oneOf(failureCodes),
   message: Type.String(),
   file: Type.Optional(Type.String()),
 });
@@ -54,6 +46,9 @@ export const run = Type.Object(
     stream_url: Type.String({ format: 'uri' }),
     progress: Type.Optional(Type.Integer({ description: 'While processing.' })),
     outputs: Type.Optional(Type.Array(output, { description: 'When done.' })),
+    archive_url: Type.Optional(
+      Type.String({ format: 'uri', description: 'All outputs as one ZIP; signed, and valid for an hour.' }),
+    ),
     error: Type.Optional(runError),
     actions,
     settings: Type.Record(Type.String(), Type.Unknown()),
@@ -123,12 +118,41 @@ export const usage = Type.Object({
   api_rate_limit: Type.Integer({ description: 'Requests a minute; 0 means no limit.' }),
   runs_remaining: nullable(Type.Integer()),
   resets_at: time('When the day’s runs start again.'),
+  requests_this_minute: nullable(
+    Type.Integer({ description: 'Requests counted in the present minute; null when there is no limit.' }),
+  ),
+  bytes_in_today: Type.Integer({ description: 'Inputs of the runs that have ended today (UTC).' }),
+  bytes_out_today: Type.Integer({ description: 'Outputs of the runs that have ended today (UTC).' }),
   limits: Type.Object({
     max_file_bytes: Type.Integer(),
     max_files: Type.Integer(),
     max_run_bytes: Type.Integer(),
     concurrent_runs: Type.Integer(),
   }),
+});
+
+const date = (description: string) => Type.String({ format: 'date', description });
+export const usageHistory = Type.Object({
+  data: Type.Array(
+    Type.Object({
+      day: date('UTC day on which the runs ended.'),
+      tool: Type.String(),
+      done: Type.Integer(),
+      failed: Type.Integer({ description: 'Without the cancelled ones.' }),
+      cancelled: Type.Integer(),
+      bytes_in: Type.Integer(),
+      bytes_out: Type.Integer(),
+      processing_ms: Type.Integer(),
+    }),
+    { description: 'The oldest day first. Days and tools on which nothing ended are left out.' },
+  ),
+  from: date('First day that was asked for.'),
+  to: date('Today.'),
+});
+export const historyQuery = Type.Object({
+  days: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 90, default: 30, description: 'How many days, today included.' }),
+  ),
 });
 
 const webhookShape = {
@@ -162,22 +186,44 @@ export const webhookChange = Type.Object(
   { additionalProperties: false, minProperties: 1 },
 );
 
-export const delivery = Type.Object({
+const deliveryShape = {
   id: Type.String(),
   event_id: Type.String(),
   event_type: Type.String(),
   run_id: nullable(Type.String()),
   state: oneOf(['pending', 'delivered', 'failed']),
-  attempts: Type.Array(
-    Type.Object({
-      at: time('When it was tried.'),
-      status: Type.Optional(Type.Integer()),
-      error: Type.Optional(Type.String()),
-      duration_ms: Type.Integer(),
-    }),
-  ),
   next_attempt_at: nullable(time('When it is tried next.')),
   created_at: time('When the event happened.'),
+};
+const attemptShape = {
+  at: time('When it was tried.'),
+  status: Type.Optional(Type.Integer()),
+  error: Type.Optional(Type.String()),
+  duration_ms: Type.Integer(),
+};
+const headers = Type.Record(Type.String(), Type.String());
+export const delivery = Type.Object({ ...deliveryShape, attempts: Type.Array(Type.Object(attemptShape)) });
+export const deliveryDetail = Type.Object({
+  ...deliveryShape,
+  attempts: Type.Array(
+    Type.Object({
+      ...attemptShape,
+      response: Type.Optional(
+        Type.Object(
+          {
+            headers,
+            body: Type.String({ description: 'The first 4 kB, as text.' }),
+            truncated: Type.Boolean({ description: 'The body was longer.' }),
+          },
+          { description: 'Kept for the latest tries.' },
+        ),
+      ),
+    }),
+  ),
+  request: Type.Object(
+    { url: Type.String(), headers, body: Type.String() },
+    { description: 'The last try’s; before the first one what will be sent, without headers.' },
+  ),
 });
 export const deliveryPage = Type.Object({
   data: Type.Array(delivery),

@@ -1,14 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ZipFile } from 'yazl';
 import type { RunPage, RunStatus } from '@millrun/sdk';
-import { contentDisposition } from '../../files/names.ts';
 import { AppError } from '../../lib/errors.ts';
-import { parseId, publicId } from '../../lib/ids.ts';
+import { parseId } from '../../lib/ids.ts';
 import { isTerminal } from '../../runs/lifecycle.ts';
-import type { RunRow } from '../../runs/queries.ts';
+import type { RunRow } from '../../runs/run-row.ts';
 import { viewMessage } from '../../runs/view.ts';
 import type { Edge } from '../edge.ts';
-import { safeDownloadHeaders } from '../download.ts';
 import * as schemas from '../schemas.ts';
 import { createSignal, streamRun } from '../sse.ts';
 
@@ -89,14 +86,6 @@ export function runRoutes(api: FastifyInstance, edge: Edge): void {
       ...schemas.replies({}, 404),
     }),
     async (request, reply) => follow(edge, streams, request, reply),
-  );
-  api.get<{ Params: IdParams }>(
-    '/runs/:id/archive',
-    schema('Download all outputs as one ZIP', {
-      200: { type: 'string', description: 'application/zip' },
-      ...schemas.replies({}, 404, 409, 410),
-    }),
-    async (request, reply) => sendArchive(edge, await runs.get(request.owner, request.params.id), reply),
   );
 }
 
@@ -179,31 +168,4 @@ function createStreamCount(): StreamCount {
       };
     },
   };
-}
-
-/** Outputs are compressed formats for the most part: stored as they are, the archive costs reading and sending only. */
-async function sendArchive(edge: Edge, row: RunRow, reply: FastifyReply): Promise<FastifyReply> {
-  if (row.status !== 'done') {
-    throw new AppError(409, 'run_not_done', 'Only a run that is done has outputs to download.', {
-      body: { status: row.status },
-    });
-  }
-  if (row.files_removed) throw new AppError(410, 'outputs_expired', 'The files of this run are no longer kept.');
-  const archive = new ZipFile();
-  for (const { filename, key, size_bytes } of row.outputs ?? []) {
-    const options = { compress: false, size: size_bytes, mtime: row.finished_at ?? row.created_at, mode: 0o100_644 };
-    archive.addReadStreamLazy(filename, options, (give) => {
-      edge.store.read(key).then(
-        (stream) => give(null, stream),
-        (error: unknown) => give(error as Error, undefined as never),
-      );
-    });
-  }
-  archive.on('error', (error) => reply.raw.destroy(error instanceof Error ? error : undefined));
-  archive.end();
-  void reply.headers({
-    ...safeDownloadHeaders,
-    'Content-Disposition': contentDisposition(`${row.tool}-${publicId('run', row.id).slice(-8)}.zip`),
-  });
-  return reply.type('application/zip').send(archive.outputStream);
 }

@@ -81,6 +81,17 @@ export function webhookRoutes(api: FastifyInstance, { webhooks }: Edge): void {
       return { data, next_cursor: more ? (data.at(-1)?.id ?? null) : null, has_more: more };
     },
   );
+  api.get<{ Params: IdParams & { delivery: string } }>(
+    '/webhooks/:id/deliveries/:delivery',
+    {
+      schema: {
+        tags,
+        summary: 'Get a delivery with its request and responses',
+        response: schemas.replies({ 200: schemas.deliveryDetail }, 404),
+      },
+    },
+    async (request) => webhooks.delivery(request.owner.accountId, request.params.id, request.params.delivery),
+  );
   api.post<{ Params: IdParams & { delivery: string } }>(
     '/webhooks/:id/deliveries/:delivery/redeliver',
     { schema: { tags, summary: 'Send a delivery again', response: schemas.replies({ 202: schemas.delivery }, 404) } },
