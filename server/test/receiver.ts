@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import type { WebhookPayload } from '@millrun/sdk';
 import { eventually } from './scenario.ts';
@@ -19,22 +19,29 @@ export interface Receiver extends AsyncDisposable {
   received(count: number): Promise<ReceivedEvent[]>;
 }
 
-/** Answers each event in turn with one of `statuses`, the last one for all that follow. */
-export async function startReceiver(...statuses: number[]): Promise<Receiver> {
+interface Answer {
+  status: number;
+  headers?: OutgoingHttpHeaders;
+  body?: string;
+}
+
+/** Answers each event in turn with one of `answers`, the last one for all that follow; a number is a status alone. */
+export async function startReceiver(...answers: (number | Answer)[]): Promise<Receiver> {
   const events: ReceivedEvent[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const body = Buffer.concat(chunks).toString();
-      const status = statuses[Math.min(events.length, statuses.length - 1)] ?? 204;
+      const answer = answers[Math.min(events.length, answers.length - 1)] ?? 204;
+      const { status, headers = {}, body: text } = typeof answer === 'number' ? { status: answer } : answer;
       events.push({
         headers: request.headers,
         body,
         payload: JSON.parse(body) as WebhookPayload,
         at: performance.now(),
       });
-      response.writeHead(status, status === 302 ? { Location: '/elsewhere' } : {}).end();
+      response.writeHead(status, status === 302 ? { Location: '/elsewhere' } : headers).end(text);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));

@@ -1,11 +1,18 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { acceptedAs } from '../src/files/accept.ts';
 import { sniffFile } from '../src/files/sniff.ts';
+import type { WebFetch } from '../src/engines/web-access.ts';
+import { Failure } from '../src/lib/failure.ts';
 import type { FileTypeId } from '../src/lib/media-types.ts';
 import type { InputFacts, Tool } from '../src/tools/define.ts';
 import { type Fields, parseSettings } from '../src/tools/settings.ts';
 import { createToolContext, makeRunDirectories } from '../src/worker/tool-context.ts';
+
+const noWeb: WebFetch = async () => {
+  throw new Failure('invalid_input', 'This tool has no access to the web.');
+};
 
 export interface ToolRun {
   outputs: { filename: string; path: string; type: FileTypeId; sizeBytes: number }[];
@@ -23,6 +30,7 @@ export async function runTool<F extends Fields>(
   files: readonly (string | { path: string; filename: string })[],
   form: Record<string, string> = {},
   signal: AbortSignal = new AbortController().signal,
+  fetch: WebFetch = noWeb,
 ): Promise<ToolRun & AsyncDisposable> {
   const root = await mkdtemp(join(tmpdir(), 'millrun-tool-'));
   const remove = () => rm(root, { recursive: true, force: true });
@@ -31,7 +39,8 @@ export async function runTool<F extends Fields>(
     for (const file of files) {
       const { path, filename } = typeof file === 'string' ? { path: file, filename: basename(file) } : file;
       const { size } = await stat(path);
-      inputs.push({ path, filename, type: await sniffFile(path), sizeBytes: size });
+      const shown = await sniffFile(path);
+      inputs.push({ path, filename, type: acceptedAs(shown, tool.accepts, filename) ?? shown, sizeBytes: size });
     }
     const parsed = parseSettings(tool.settings, new Map(Object.entries(form).map(([name, value]) => [name, [value]])));
     if ('errors' in parsed) throw new Error(JSON.stringify(parsed.errors));
@@ -45,12 +54,15 @@ export async function runTool<F extends Fields>(
       settings: parsed.values,
       onProgress: (percent) => progress.push(percent),
       onLog: () => undefined,
+      fetch,
       signal,
     });
     await tool.run(context);
     const described = [];
     for (const { path, filename } of outputs) {
-      described.push({ filename, path, type: await sniffFile(path), sizeBytes: (await stat(path)).size });
+      const shown = await sniffFile(path);
+      const type = acceptedAs(shown, tool.produces, filename) ?? shown;
+      described.push({ filename, path, type, sizeBytes: (await stat(path)).size });
     }
     return { outputs: described, progress, [Symbol.asyncDispose]: remove };
   } catch (error) {

@@ -5,9 +5,11 @@ import { Kysely, PostgresDialect } from 'kysely';
 import { Client as Postgres, Pool } from 'pg';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import type { ErrorBody, Run, RunStatus } from '@millrun/sdk';
-import { createAccounts } from '../src/accounts/accounts.ts';
+import { createAccounts, type Accounts } from '../src/accounts/accounts.ts';
+import { createAdministration, type Administration } from '../src/accounts/administration.ts';
+import { commandLine, createAudit } from '../src/accounts/audit.ts';
 import { defaultPlans } from '../src/accounts/plans.ts';
-import { createTokens } from '../src/accounts/tokens.ts';
+import { createTokens, type Tokens } from '../src/accounts/tokens.ts';
 import type { Schema } from '../src/db/schema.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { createClient, type Client, type FormFile } from './client.ts';
@@ -57,13 +59,39 @@ let accountsMade = 0;
 
 /** A token of a new account, made as `millrun token create` does but without the seconds its start takes. */
 export async function makeToken(server: TestServer, plan = 'unlimited'): Promise<string> {
+  return withAccounts(server, plan, async ({ accounts, tokens }) => {
+    const account = await accounts.ensure(`scenario-${(accountsMade += 1)}@example.com`, plan, commandLine);
+    return (await tokens.create(account.id, { name: 'test', expiresAt: undefined }, commandLine)).token;
+  });
+}
+
+/** The secret of a one-time link, made as `millrun account link` does. */
+export async function makePersonLink(
+  server: TestServer,
+  email: string,
+  options: { plan: string; admin: boolean },
+): Promise<string> {
+  return withAccounts(server, options.plan, async ({ administration }) => {
+    return (await administration.letIn(email, options, commandLine)).secret;
+  });
+}
+
+interface AccountsRoom {
+  accounts: Accounts;
+  tokens: Tokens;
+  administration: Administration;
+}
+
+async function withAccounts<T>(server: TestServer, plan: string, act: (room: AccountsRoom) => Promise<T>): Promise<T> {
   const pool = new Pool(databaseOf(server));
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
   try {
     // The server knows its plans; here only the name counts.
-    const accounts = createAccounts({ db, clock: systemClock, plans: { [plan]: defaultPlans['unlimited']! } });
-    const account = await accounts.ensure(`scenario-${(accountsMade += 1)}@example.com`, plan);
-    return await createTokens({ db, clock: systemClock }).create(account.id, { name: 'test', expiresAt: undefined });
+    const parts = { db, clock: systemClock, plans: { [plan]: defaultPlans['unlimited']! } };
+    const audit = createAudit(parts);
+    const accounts = createAccounts({ ...parts, audit });
+    const tokens = createTokens({ ...parts, audit });
+    return await act({ accounts, tokens, administration: createAdministration({ ...parts, accounts }) });
   } finally {
     await db.destroy();
   }

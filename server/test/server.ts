@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -18,6 +18,8 @@ export interface TestServer extends AsyncDisposable {
   process: ChildProcess;
   /** Everything written to standard error: the log. */
   log(): string;
+  /** Everything written to standard output, which ends with what a newcomer is told. */
+  greeting(): string;
   /** Runs a `millrun` command against the same data directory; returns its standard output, trimmed. */
   millrun(...args: string[]): Promise<string>;
   /** A token of a new account on a plan. */
@@ -40,7 +42,7 @@ let accounts = 0;
  * real sandbox. Disposing stops it and removes the data, unless the directory was handed in.
  */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
-  const dataDirectory = options.dataDirectory ?? (await mkdtemp(join(tmpdir(), 'millrun-test-')));
+  const dataDirectory = options.dataDirectory ?? (await newDataDirectory());
   const env = { PATH: process.env['PATH'] ?? '', PORT: '0', MILLRUN_DATA_DIR: dataDirectory, ...options.env };
   const child = spawn(process.execPath, [launcher, options.role ?? 'serve'], {
     env,
@@ -48,6 +50,8 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   });
   let log = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (log += text));
+  let greeting = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (greeting += text));
   const origin = await readyAddress(child, () => log);
 
   const millrun = async (...args: string[]) => {
@@ -65,6 +69,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     dataDirectory,
     process: child,
     log: () => log,
+    greeting: () => greeting,
     millrun,
     token: (plan = 'unlimited') =>
       millrun('token', 'create', '--email', `test-${(accounts += 1)}@example.com`, '--plan', plan),
@@ -74,6 +79,17 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       if (options.dataDirectory === undefined) await rm(dataDirectory, { recursive: true, force: true });
     },
   };
+}
+
+/** Shared by all servers of all tests: compiling some hundred files anew for each of them would cost minutes. */
+const compiledCode = join(tmpdir(), 'millrun-test-compiled');
+
+async function newDataDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'millrun-test-'));
+  await mkdir(compiledCode, { recursive: true, mode: 0o700 });
+  await mkdir(join(directory, 'cache'), { mode: 0o700 });
+  await symlink(compiledCode, join(directory, 'cache', 'compiled'));
+  return directory;
 }
 
 /** The address it prints when it is ready; empty for a worker, which has none. */

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import type { Run } from '@millrun/sdk';
 import { parseId } from '../../src/lib/ids.ts';
 import type { Client } from '../client.ts';
-import { eventually, getRun, queryDatabase, storedFiles } from '../scenario.ts';
+import { eventually, queryDatabase, storedFiles } from '../scenario.ts';
 import type { TestServer } from '../server.ts';
 
 export function uuidOf(id: string): string {
@@ -33,12 +33,15 @@ export async function storedRun(server: TestServer, id: string): Promise<StoredR
   return rows[0];
 }
 
-/** Waits until every run has ended, whatever the service goes through meanwhile. */
+/** Waits until every run has ended, whatever the service goes through meanwhile: while its database is away, it says 503. */
 export async function untilEnded(client: Client, ids: readonly string[], timeoutMs = 60_000): Promise<Run[]> {
   const runs: Run[] = [];
   for (const id of ids) {
     const ended = async () => {
-      const run = await getRun(client, id);
+      const response = await client.request(`/runs/${id}`);
+      if (response.status === 503) return undefined;
+      expect(response.status).toBe(200);
+      const run = (await response.json()) as Run;
       return (run.status === 'done' || run.status === 'failed') && run;
     };
     runs.push(await eventually(`${id} has ended`, ended, timeoutMs));
@@ -48,7 +51,8 @@ export async function untilEnded(client: Client, ids: readonly string[], timeout
 
 /**
  * What must be true of an account's runs when they have all ended: each that was accepted is there, ended once, told its
- * one webhook once, shows outputs iff it is done, and stores the files of the attempt that won and no other.
+ * one webhook once, was counted once, shows outputs iff it is done, and stores the files of the attempt that won and no
+ * other.
  */
 export async function auditEnded(server: TestServer, client: Client, ids: readonly string[]): Promise<Run[]> {
   const runs = await untilEnded(client, ids);
@@ -64,8 +68,22 @@ export async function auditEnded(server: TestServer, client: Client, ids: readon
     expect(run.outputs === undefined, run.id).toBe(run.status === 'failed');
     expect(run.finished_at).not.toBeNull();
   }
+  await checkUsage(server, ids);
   await untilOnlyWinnersAreStored(server, runs);
   return runs;
+}
+
+/** The end of a run is one transaction: at any moment an account has as many runs counted as ends told. */
+async function checkUsage(server: TestServer, ids: readonly string[]): Promise<void> {
+  const rows = await queryDatabase<{ counted: number; told: number }>(
+    server,
+    `select sum(done + failed + cancelled)::int as counted,
+       (select count(distinct run_id)::int from webhook_deliveries d where d.account_id = u.account_id) as told
+     from usage_by_tool u where account_id in (select account_id from runs where id = any($1)) group by account_id`,
+    [ids.map(uuidOf)],
+  );
+  expect(rows).not.toEqual([]);
+  for (const { counted, told } of rows) expect(counted).toBe(told);
 }
 
 /** A worker that was overtaken removes what it published as soon as it hears of it. */

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { createClient } from '../client.ts';
 import { eventually, queryDatabase, submitQuick, untilStatus } from '../scenario.ts';
 import { startServer, type TestServer } from '../server.ts';
-import { auditEnded, deleteAll, storedRun, untilEnded } from './audit.ts';
+import { auditEnded, deleteAll, storedRun, untilEnded, uuidOf } from './audit.ts';
 import { descendants, isRunning, kill, postmaster, toolHosts, untilGone } from './processes.ts';
 import { env, newTenant, submitLasting } from './tenant.ts';
 
@@ -69,6 +71,7 @@ test('kill -9 of a worker: another one takes its runs within seconds, and no pro
   const { worker } = await workerOf(cluster, ids[0] ?? '');
   const processes = descendants(worker.process.pid);
   expect(processes.length).toBeGreaterThan(0);
+  await beginOutput(api, ids[0] ?? '');
   worker.process.kill('SIGKILL');
   await once(worker.process, 'exit');
   await untilGone(processes);
@@ -141,3 +144,12 @@ test('a worker that wakes up after its run was taken away changes nothing and go
   expect(await storedRun(api, id)).toMatchObject({ attempt: 3, lost_attempts: 1 });
   await deleteAll(api, client, [id, next]);
 });
+
+/** A file such as a worker leaves that is killed while it stores an output of its attempt. */
+async function beginOutput(server: TestServer, id: string): Promise<void> {
+  const uuid = uuidOf(id);
+  const { attempt } = await storedRun(server, id);
+  const directory = join(server.dataDirectory, 'files', 'runs', uuid.slice(-2), uuid, `out-${attempt}`);
+  await mkdir(directory, { recursive: true });
+  await writeFile(join(directory, '.begun.part'), 'half of');
+}

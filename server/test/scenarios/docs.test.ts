@@ -43,6 +43,7 @@ const routes = [
   'POST /runs/{id}/retry',
   'GET /runs/{id}/archive',
   'GET /usage',
+  'GET /usage/history',
   'POST /webhooks',
   'GET /webhooks',
   'GET /webhooks/{id}',
@@ -51,6 +52,7 @@ const routes = [
   'POST /webhooks/{id}/test',
   'POST /webhooks/{id}/rotate-secret',
   'GET /webhooks/{id}/deliveries',
+  'GET /webhooks/{id}/deliveries/{delivery}',
   'POST /webhooks/{id}/deliveries/{delivery}/redeliver',
 ];
 
@@ -168,6 +170,10 @@ describe('what the server answers', () => {
     await expectDescribed('GET /usage', await client.request('/usage'));
     await expectDescribed('GET /usage', await fetch(`${scenario.server.base}/usage`));
     await expectDescribed('GET /usage', await (await scenario.client('free')).request('/usage'));
+    const measured = await client.finished(await submitQuick(client));
+    expect(measured.status).toBe('done');
+    await expectDescribed('GET /usage/history', await client.request('/usage/history'));
+    await expectDescribed('GET /usage/history', await client.request('/usage/history?days=0'));
     await expectDescribed('GET /runs', await client.request('/runs?limit=0'));
     await expectDescribed('POST /tools/{slug}', await client.submit(quick.tool, quick.files, {}));
     await expectDescribed('POST /tools/{slug}', await client.submit('image-compressor', []));
@@ -199,6 +205,10 @@ describe('what the server answers', () => {
     const delivery = (await expectDescribed('POST /webhooks/{id}/test', sent)) as { id: string };
     await expectDescribed('GET /webhooks/{id}/deliveries', await client.request(`${at}/deliveries`));
     await expectDescribed(
+      'GET /webhooks/{id}/deliveries/{delivery}',
+      await client.request(`${at}/deliveries/${delivery.id}`),
+    );
+    await expectDescribed(
       'POST /webhooks/{id}/deliveries/{delivery}/redeliver',
       await client.request(`${at}/deliveries/${delivery.id}/redeliver`, { method: 'POST' }),
     );
@@ -224,16 +234,44 @@ describe('the reference page', () => {
     const html = await response.text();
     expect(html).toContain(`${prefix}/openapi.json`);
     expect(html).not.toMatch(/(https?:)?\/\/(?!127\.0\.0\.1)[a-z0-9.-]+\.[a-z]{2,}/i);
+    for (const address of addressesIn(html)) expect(new URL(address, response.url).origin).toBe(scenario.server.origin);
 
-    const scripts = addressesIn(html);
-    expect(scripts.length).toBeGreaterThan(0);
-    for (const address of scripts) {
-      const url = new URL(address, response.url);
-      expect(url.origin).toBe(scenario.server.origin);
-      const part = await fetch(url);
-      expect(part.status, url.href).toBe(200);
-      expect((await part.arrayBuffer()).byteLength).toBeGreaterThan(1000);
+    const parts = addressesIn(html.replaceAll(/<a\s[^>]*>/g, ''));
+    let bytes = 0;
+    for (const address of parts) {
+      const part = await fetch(new URL(address, response.url));
+      expect(part.status, address).toBe(200);
+      bytes += (await part.arrayBuffer()).byteLength;
     }
+    expect(bytes).toBeGreaterThan(1e6); // The library is really there.
+  });
+
+  test('lets no script run but those of this server, and nobody frame it', async () => {
+    const response = await fetch(`${scenario.server.origin}/docs`);
+    const policy = response.headers.get('content-security-policy')?.split('; ');
+    expect(policy).toEqual(
+      expect.arrayContaining([
+        "default-src 'none'",
+        "script-src 'self'",
+        "connect-src 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+      ]),
+    );
+    expect(await response.text()).not.toMatch(/<script(?![^>]*\ssrc=)|\son\w+\s*=|javascript:/i);
+  });
+
+  test('sends its library once, compressed for those who take it so', async () => {
+    const address = `${scenario.server.origin}/docs/scalar.js`;
+    const plain = await fetch(address, { headers: { 'Accept-Encoding': 'identity' } });
+    expect(plain.headers.get('content-encoding')).toBeNull();
+    const packed = await fetch(address, { headers: { 'Accept-Encoding': 'br, gzip' } });
+    expect(packed.headers.get('content-encoding')).toBe('gzip');
+    expect(Number(packed.headers.get('content-length'))).toBeLessThan(1.5e6);
+    expect(await packed.text()).toBe(await plain.text());
+
+    const again = await fetch(address, { headers: { 'If-None-Match': packed.headers.get('etag') ?? '' } });
+    expect(again.status).toBe(304);
   });
 
   test('is told from the start page, which leads to it', async () => {

@@ -374,6 +374,22 @@ describe('the archive of a run', () => {
     await errorOf(await client.request(`/runs/${slow}/archive`), 409);
     await errorOf(await fetch(`${scenario.server.base}/runs/${run.id}/archive`), 401);
   });
+
+  test('has an address of its own that needs no token, and opens nothing else', async () => {
+    const address = run.archive_url ?? '';
+    const response = await fetch(address);
+    expect(response.headers.get('content-type')).toBe('application/zip');
+    expect(facts(await unpack(Buffer.from(await response.arrayBuffer())))).toHaveLength(run.outputs?.length ?? 0);
+    const other = await client.finished(await submitQuick(client));
+    const { search } = new URL(address);
+    for (const forged of [
+      address.replace(run.id, other.id),
+      withoutQuery(output.url) + search,
+      withoutQuery(address) + new URL(output.url).search,
+      tampered(address, 'expires', '99999999999'),
+    ])
+      await errorOf(await fetch(forged), 404);
+  });
 });
 
 describe('outputs that are no longer kept', () => {

@@ -68,6 +68,7 @@ describe('one run', () => {
       ...always(waiting),
       status: 'done',
       outputs: [expect.objectContaining({ filename: 'qr-code.png' })],
+      archive_url: expect.stringContaining(`/runs/${waiting}/archive?expires=`),
       actions: { cancel: false, delete: true },
       inputs: [],
       started_at: time,

@@ -128,7 +128,11 @@ test('the stream of a run that has ended is its one final message', async () => 
   const stream = await follow(client, id);
   await stream.closed;
   expect(stream.messages()).toEqual([
-    { status: 'done', outputs: [expect.objectContaining({ filename: 'qr-code.png' })] },
+    {
+      status: 'done',
+      outputs: [expect.objectContaining({ filename: 'qr-code.png' })],
+      archive_url: expect.stringContaining(`/runs/${id}/archive?`),
+    },
   ]);
 });
 

@@ -215,6 +215,21 @@ describe('what is taken', () => {
     ]);
   });
 
+  test('is what its extension says among kinds of text: for the check of its settings, the tool and the result', async () => {
+    const files = [
+      { filename: 'table.css', content: 'a, b {\n  color: red;\n}\nc, d {\n  margin: 0;\n}\n' },
+      { filename: 'sum.js', content: 'export const sum = [1, 2];\nexport const one = [1, 1];\n' },
+    ];
+    const { id } = await client.accepted('code-minifier', files, { source_map: 'true' });
+    const outputs = (await client.finished(id)).outputs?.map(({ filename, media_type }) => [filename, media_type]);
+    expect(outputs).toEqual([
+      ['table.min.css', 'text/css'],
+      ['table.min.css.map', 'application/json'],
+      ['sum.min.js', 'text/javascript'],
+      ['sum.min.js.map', 'application/json'],
+    ]);
+  });
+
   test('keeps the order of the files and every duplicate', async () => {
     const sizes = [12, 30, 12, 20, 30];
     const names = ['b.png', 'a.png', 'b.png', 'c.png', 'a.png'];

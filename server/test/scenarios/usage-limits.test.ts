@@ -50,6 +50,9 @@ describe('usage', () => {
       api_rate_limit: 60,
       runs_remaining: 500,
       resets_at: expect.stringMatching(midnight),
+      requests_this_minute: 1,
+      bytes_in_today: 0,
+      bytes_out_today: 0,
       limits: { max_file_bytes: 500_000_000, max_files: 50, max_run_bytes: expect.any(Number), concurrent_runs: 4 },
     });
     await submitQuick(pro);
@@ -72,7 +75,12 @@ describe('usage', () => {
 
   test('has 0 for what has no limit, and nothing remaining to count', async () => {
     const client = await scenario.client('unlimited');
-    expect(await usageOf(client)).toMatchObject({ runs_per_day: 0, api_rate_limit: 0, runs_remaining: null });
+    expect(await usageOf(client)).toMatchObject({
+      runs_per_day: 0,
+      api_rate_limit: 0,
+      runs_remaining: null,
+      requests_this_minute: null,
+    });
     const response = await client.request('/usage');
     expect(response.headers.has('x-ratelimit-limit')).toBe(false);
   });
@@ -90,7 +98,7 @@ describe('the rate limit', () => {
       expect(response.status, `request ${request}`).toBe(200);
       expect(response.headers.get('x-ratelimit-limit')).toBe('60');
       expect(response.headers.get('x-ratelimit-remaining')).toBe(String(60 - request));
-      await response.body?.cancel();
+      expect(await response.json()).toMatchObject({ requests_this_minute: request });
     }
     const response = await client.request('/usage');
     const seconds = Number(response.headers.get('retry-after'));

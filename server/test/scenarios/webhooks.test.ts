@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Webhook as Verifier } from 'standardwebhooks';
-import type { Delivery, Run, Webhook, WebhookPayload, WebhookWithSecret } from '@millrun/sdk';
+import type { Delivery, DeliveryDetail, Run, Webhook, WebhookPayload, WebhookWithSecret } from '@millrun/sdk';
 import type { Client } from '../client.ts';
 import { startReceiver, startSilent, type ReceivedEvent } from '../receiver.ts';
 import { cancel, errorOf, eventually, getRun, queryDatabase, startSlow, submitQuick, useServer } from '../scenario.ts';
@@ -35,6 +35,12 @@ function deliveryIn(of: Client, webhookId: string, state: Delivery['state']): Pr
   return eventually(`a delivery is ${state}`, async () =>
     (await deliveriesOf(of, webhookId)).find((delivery) => delivery.state === state),
   );
+}
+
+async function detailOf(of: Client, webhookId: string, deliveryId: string): Promise<DeliveryDetail> {
+  const response = await of.request(`/webhooks/${webhookId}/deliveries/${deliveryId}`);
+  expect(response.status).toBe(200);
+  return (await response.json()) as DeliveryDetail;
 }
 
 /** Verifies as a receiver would, with the library of the Standard Webhooks project. */
@@ -471,6 +477,97 @@ describe('the owner', () => {
     expect(await deliveriesOf(of, id)).toHaveLength(1);
   });
 
+  test('can see what was sent, to the letter, and what came back', async () => {
+    await using receiver = await startReceiver(
+      {
+        status: 500,
+        headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Reason': 'überlastet' },
+        body: 'später',
+      },
+      { status: 202, headers: { 'Set-Cookie': ['a=1', 'b=2'] }, body: `${'x'.repeat(4095)}€` },
+    );
+    const of = await scenario.client();
+    const { id, secret } = await register(of, receiver.url);
+    const runId = await submitQuick(of);
+    const { id: delivery } = await eventually('the first try is recorded', async () =>
+      (await deliveriesOf(of, id)).find(({ attempts }) => attempts.length === 1),
+    );
+    const [first] = await receiver.received(1);
+    const tried = await detailOf(of, id, delivery);
+    expect(tried).toMatchObject({ id: delivery, run_id: runId, state: 'pending', attempts: [{ status: 500 }] });
+    expect(tried.attempts[0]?.response).toEqual({
+      headers: expect.objectContaining({ 'content-type': 'text/plain; charset=utf-8' }),
+      body: 'später',
+      truncated: false,
+    });
+    expect(tried.request).toMatchObject({ url: receiver.url, body: first?.body });
+    expect(first?.headers).toMatchObject(tried.request.headers);
+
+    await deliveryIn(of, id, 'delivered');
+    const [, second] = await receiver.received(2);
+    const detail = await detailOf(of, id, delivery);
+    expect(detail.attempts.map(({ status, response }) => [status, response?.body])).toEqual([
+      [500, 'später'],
+      [202, 'x'.repeat(4095)],
+    ]);
+    expect(detail.attempts[1]?.response).toMatchObject({ truncated: true, headers: { 'set-cookie': 'a=1, b=2' } });
+    // The request is the last try's: with its signature over the body as it is shown.
+    expect(detail.request.body).toBe(second?.body);
+    expect(detail.request.headers).toMatchObject({
+      'content-type': 'application/json',
+      'webhook-id': detail.event_id,
+      'webhook-timestamp': second?.headers['webhook-timestamp'],
+    });
+    expect(new Verifier(secret).verify(detail.request.body, detail.request.headers)).toMatchObject({
+      id: detail.event_id,
+    });
+    expect(JSON.stringify(detail)).not.toContain(secret);
+
+    // The list has none of it.
+    const [listed] = await deliveriesOf(of, id);
+    const { request: _, attempts, ...head } = detail;
+    expect(listed).toEqual({ ...head, attempts: attempts.map(({ response: __, ...attempt }) => attempt) });
+    const again = await of.request(`/webhooks/${id}/deliveries/${delivery}/redeliver`, { method: 'POST' });
+    expect(Object.keys((await again.json()) as Delivery).toSorted()).toEqual(
+      Object.keys(head).concat('attempts').toSorted(),
+    );
+  });
+
+  test('can see what will be sent while nobody was called yet', async () => {
+    await using receiver = await startReceiver(200);
+    const of = await scenario.client();
+    const { id } = await register(of, receiver.url);
+    const { port } = new URL(receiver.url);
+    const moved = `http://127.0.0.2:${port}/events`;
+    await queryDatabase(scenario.server, 'update webhooks set url = $1 where url = $2', [moved, receiver.url]);
+    const sent = (await (await of.request(`/webhooks/${id}/test`, { method: 'POST' })).json()) as Delivery;
+    const refused = await eventually('the refusal is recorded', async () => {
+      const detail = await detailOf(of, id, sent.id);
+      return detail.attempts.length === 1 && detail;
+    });
+    expect(refused.attempts[0]).toEqual({
+      at: expect.any(String),
+      duration_ms: expect.any(Number),
+      error: expect.stringContaining('not public'),
+    });
+    expect(refused.request).toMatchObject({ url: moved, headers: {} });
+    expect(JSON.parse(refused.request.body)).toMatchObject({ id: sent.event_id, type: 'webhook.test' });
+  });
+
+  test('alone can see a delivery', async () => {
+    await using receiver = await startReceiver(200);
+    const [of, stranger] = [await scenario.client(), await scenario.client()];
+    const { id } = await register(of, receiver.url);
+    const other = await register(of, receiver.url);
+    const theirs = await register(stranger, receiver.url);
+    const { id: delivery } = (await (await of.request(`/webhooks/${id}/test`, { method: 'POST' })).json()) as Delivery;
+    await detailOf(of, id, delivery);
+    await errorOf(await stranger.request(`/webhooks/${id}/deliveries/${delivery}`), 404);
+    await errorOf(await stranger.request(`/webhooks/${theirs.id}/deliveries/${delivery}`), 404);
+    await errorOf(await of.request(`/webhooks/${other.id}/deliveries/${delivery}`), 404);
+    await errorOf(await fetch(`${scenario.server.base}/webhooks/${id}/deliveries/${delivery}`), 401);
+  });
+
   test('who asks for a delivery again twice at once gets it at least once more, and one record', async () => {
     await using receiver = await startReceiver(200);
     const of = await scenario.client();
@@ -497,6 +594,8 @@ describe('the owner', () => {
       ['POST', `/webhooks/${none.webhook}/test`],
       ['POST', `/webhooks/${none.webhook}/rotate-secret`],
       ['GET', `/webhooks/${none.webhook}/deliveries`],
+      ['GET', `/webhooks/${id}/deliveries/${none.delivery}`],
+      ['GET', `/webhooks/${id}/deliveries/nothing`],
       ['POST', `/webhooks/${id}/deliveries/${none.delivery}/redeliver`],
       ['POST', `/webhooks/${id}/deliveries/nothing/redeliver`],
     ] as const) {
