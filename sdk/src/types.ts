@@ -55,6 +55,8 @@ export interface Run {
   progress?: number;
   /** Present when the run is done. */
   outputs?: Output[];
+  /** All outputs as one ZIP: absolute, signed and expiring as theirs. Present with them. */
+  archive_url?: string;
   /** Present when the run has failed. */
   error?: RunError;
   actions: Actions;
@@ -97,6 +99,7 @@ export interface StreamMessage {
   progress?: number;
   queue_position?: number;
   outputs?: Output[];
+  archive_url?: string;
   error?: RunError;
 }
 
@@ -132,6 +135,11 @@ export interface Usage {
   runs_remaining: number | null;
   /** Midnight UTC, when the day's runs start again. */
   resets_at: string;
+  /** Requests counted in the present minute, this one included; null when there is no limit. */
+  requests_this_minute: number | null;
+  /** Inputs and outputs of the runs that have ended today (UTC). */
+  bytes_in_today: number;
+  bytes_out_today: number;
   limits: {
     /** 0 means no limit, in each of these. */
     max_file_bytes: number;
@@ -139,6 +147,31 @@ export interface Usage {
     max_run_bytes: number;
     concurrent_runs: number;
   };
+}
+
+/** The runs of one tool that ended on one day. */
+export interface UsageOfDay {
+  /** UTC: `2026-11-21`. */
+  day: string;
+  tool: string;
+  done: number;
+  /** Without the cancelled ones. */
+  failed: number;
+  cancelled: number;
+  /** Sizes of the inputs and of the outputs. */
+  bytes_in: number;
+  bytes_out: number;
+  /** From the start of each run to its end; 0 for one that was cancelled while queued. */
+  processing_ms: number;
+}
+
+/** Days and tools on which nothing ended are left out. */
+export interface UsageHistory {
+  /** The oldest day first. */
+  data: UsageOfDay[];
+  /** First and last day that were asked for. */
+  from: string;
+  to: string;
 }
 
 export type WebhookEvent = 'run.completed' | 'run.failed';
@@ -175,6 +208,21 @@ export interface Delivery {
   attempts: DeliveryAttempt[];
   next_attempt_at: string | null;
   created_at: string;
+}
+
+export interface DeliveryResponse {
+  headers: Record<string, string>;
+  /** The first 4 kB, as text. */
+  body: string;
+  /** The body was longer. */
+  truncated: boolean;
+}
+
+/** The reply of `GET /webhooks/{id}/deliveries/{delivery_id}`: a delivery with what went out and what came back. */
+export interface DeliveryDetail extends Omit<Delivery, 'attempts'> {
+  attempts: (DeliveryAttempt & { response?: DeliveryResponse })[];
+  /** The last try's; before the first one what will be sent, without headers. */
+  request: { url: string; headers: Record<string, string>; body: string };
 }
 
 /** What a webhook receives. */
