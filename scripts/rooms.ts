@@ -16,7 +16,7 @@ const mayUse: Record<string, readonly string[]> = {
   sandbox: ['lib'],
   tools: ['engines', 'sandbox', 'lib'],
   accounts: ['db', 'lib'],
-  webhooks: ['db', 'lib'],
+  webhooks: ['accounts', 'db', 'lib'],
   runs: ['accounts', 'webhooks', 'files', 'db', 'lib'],
   worker: ['runs', 'tools', 'engines', 'sandbox', 'files', 'db', 'lib'],
   http: ['runs', 'accounts', 'webhooks', 'files', 'tools', 'lib'],

@@ -78,8 +78,8 @@ export async function openCore(config: Config, log: Log, options: { worker: bool
     const store = createDiskStore({ root: join(config.dataDirectory, 'files') });
     const signer = createLinkSigner(await ownKey(database, 'download-links'), clock);
     const guard = createAddressGuard({ allow: config.webhookAllow });
-    const webhooks = createWebhooks({ db, queue, guard, clock });
     const audit = createAudit({ db, clock });
+    const webhooks = createWebhooks({ db, queue, guard, clock, audit });
     const accounts = createAccounts({ db, clock, plans: config.plans, audit });
     const own: Core['own'] = { address: undefined };
     const ownLinks = () => signer.links(originOf(config, own.address) + apiPrefix);

@@ -114,15 +114,19 @@ export type AuditAction =
   | 'member.joined'
   | 'member.role_set'
   | 'member.removed'
-  | 'invitation.withdrawn';
+  | 'invitation.withdrawn'
+  | 'webhook.registered'
+  | 'webhook.changed'
+  | 'webhook.secret_rotated'
+  | 'webhook.removed';
 
 export interface AuditEntry {
   id: string;
   at: string;
   action: AuditAction;
-  /** E-mail address, or `command line`. */
+  /** E-mail address, `token <name>`, or `command line`. */
   actor: string;
-  /** What it was done to: the name of a token, an address, a plan. */
+  /** What it was done to: the name of a token, an address, a plan, the URL of a webhook. */
   subject: string;
   /** Network address of the request; empty for the command line. */
   address: string;

@@ -6,7 +6,7 @@ import { newUuid, parseId, publicId, type Uuid } from '../lib/ids.ts';
 
 /** Who does something, as the audit log names them. */
 export interface Actor {
-  /** E-mail address, or `command line`. */
+  /** E-mail address, `token <name>`, or `command line`. */
   name: string;
   /** Network address of the request; empty for the command line. */
   address: string;

@@ -9,6 +9,8 @@ import type { Actor, Audit } from './audit.ts';
 /** Who a token speaks for. */
 export interface Bearer {
   accountId: Uuid;
+  /** What the token is called. */
+  name: string;
   plan: string;
 }
 
@@ -148,7 +150,14 @@ export function createTokens(parts: { db: Db; clock: Clock; audit: Audit }): Tok
     const row = await db
       .selectFrom('tokens as t')
       .innerJoin('accounts as a', 'a.id', 't.account_id')
-      .select(['t.id', 't.account_id as accountId', 't.expires_at as expiresAt', 't.revoked_at as revokedAt', 'a.plan'])
+      .select([
+        't.id',
+        't.name',
+        't.account_id as accountId',
+        't.expires_at as expiresAt',
+        't.revoked_at as revokedAt',
+        'a.plan',
+      ])
       .where('t.hash', '=', hash)
       .executeTakeFirst();
     if (remembered.size >= mostRemembered) remembered.clear();
@@ -232,7 +241,7 @@ export function createTokens(parts: { db: Db; clock: Clock; audit: Audit }): Tok
       if (row.expiresAt !== null && row.expiresAt <= clock.now())
         throw refused('token_expired', 'The API token has expired.');
       markUsed(row.id);
-      return { accountId: row.accountId, plan: row.plan };
+      return { accountId: row.accountId, name: row.name, plan: row.plan };
     },
   };
 }

@@ -1,17 +1,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Actor } from '../accounts/audit.ts';
 import type { Allowance, Limits } from '../accounts/limits.ts';
 import type { People } from '../accounts/people.ts';
 import type { Plans } from '../accounts/plans.ts';
-import { refused, type Tokens } from '../accounts/tokens.ts';
+import { refused, type Bearer, type Tokens } from '../accounts/tokens.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { Owner } from '../runs/runs.ts';
-import { identify, isFromPage } from './browser.ts';
+import { actorOf, identify, isFromPage } from './browser.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks; set by `authenticate`. */
     owner: Owner;
+    /** The same, as the audit log names them: a person at the page, or a token. */
+    actor: Actor;
   }
 }
 
@@ -26,7 +29,9 @@ interface Parts {
 export function createGate(parts: Parts): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   return async (request, reply) => {
     if (request.headers.authorization === undefined && isFromPage(request)) return letPageIn(parts, request, reply);
-    request.owner = await authenticate(parts, request);
+    const bearer = await authenticate(parts, request);
+    request.owner = ownerOf(parts.plans, bearer.accountId, bearer.plan);
+    request.actor = { name: `token ${bearer.name}`, address: request.ip };
     await countRequest(parts.limits, request.owner, reply);
     const { planName, plan } = request.owner;
     if (!plan.apiAccess)
@@ -43,6 +48,7 @@ async function letPageIn(
   request.visitor = await identify(people, request, reply);
   const { account, personId } = request.visitor;
   request.owner = ownerOf(plans, account.id, account.plan);
+  request.actor = actorOf(request);
   const allowance = await limits.countPage(personId);
   if (!allowance.allowed) throw rateLimited('Too many requests from this browser', allowance);
   if (startsRun(request)) await countRequest(limits, request.owner, reply);
@@ -64,11 +70,9 @@ function ownerOf(plans: Plans, accountId: Uuid, planName: string): Owner {
   return { accountId, planName, plan };
 }
 
-async function authenticate(parts: Parts, request: FastifyRequest): Promise<Owner> {
+async function authenticate(parts: Parts, request: FastifyRequest): Promise<Bearer> {
   try {
-    const token = readBearer(request.headers.authorization);
-    const { accountId, plan } = await parts.tokens.authenticate(token);
-    return ownerOf(parts.plans, accountId, plan);
+    return await parts.tokens.authenticate(readBearer(request.headers.authorization));
   } catch (error) {
     if (!(error instanceof AppError) || error.status !== 401) throw error;
     const allowance = await parts.limits.countStranger(request.ip);

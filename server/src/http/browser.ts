@@ -64,6 +64,7 @@ export function setCookies(reply: FastifyReply, cookies: readonly string[]): voi
   if (cookies.length > 0) void reply.header('Set-Cookie', [...cookies]);
 }
 
+/** The person as the audit log names them. */
 export function actorOf({ visitor, ip }: FastifyRequest): Actor {
   return { name: visitor.email, address: ip };
 }

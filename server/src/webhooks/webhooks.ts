@@ -1,4 +1,5 @@
 import type { Delivery, DeliveryDetail, Webhook, WebhookEvent, WebhookWithSecret } from '@millrun/sdk';
+import type { Actor, Audit } from '../accounts/audit.ts';
 import { notify, type Db, type Tx } from '../db/database.ts';
 import { queueNames, within, type Queue } from '../db/queue.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -23,13 +24,19 @@ export interface WebhookChange {
   enabled?: boolean;
 }
 
+export interface NewWebhook {
+  url: string;
+  events: readonly string[];
+}
+
+/** Every change leaves an entry in the audit log: whoever holds a token could send results elsewhere. */
 export interface Webhooks {
-  register(accountId: Uuid, request: { url: string; events: readonly string[] }): Promise<WebhookWithSecret>;
+  register(accountId: Uuid, request: NewWebhook, actor: Actor): Promise<WebhookWithSecret>;
   list(accountId: Uuid): Promise<Webhook[]>;
   get(accountId: Uuid, id: string): Promise<Webhook>;
-  update(accountId: Uuid, id: string, change: WebhookChange): Promise<Webhook>;
-  remove(accountId: Uuid, id: string): Promise<void>;
-  rotateSecret(accountId: Uuid, id: string): Promise<WebhookWithSecret>;
+  update(accountId: Uuid, id: string, change: WebhookChange, actor: Actor): Promise<Webhook>;
+  remove(accountId: Uuid, id: string, actor: Actor): Promise<void>;
+  rotateSecret(accountId: Uuid, id: string, actor: Actor): Promise<WebhookWithSecret>;
   test(accountId: Uuid, id: string): Promise<Delivery>;
   deliveries(accountId: Uuid, id: string, page: { limit: number; before?: Uuid | undefined }): Promise<Delivery[]>;
   /** With what was sent and what came back. */
@@ -47,9 +54,15 @@ export interface RunEvent {
   payload: () => unknown;
 }
 
-export function createWebhooks(parts: { db: Db; queue: Queue; guard: AddressGuard; clock: Clock }): Webhooks {
-  const { db, queue, guard, clock } = parts;
+interface Parts {
+  db: Db;
+  queue: Queue;
+  guard: AddressGuard;
+  clock: Clock;
+  audit: Audit;
+}
 
+export function createWebhooks({ db, queue, guard, clock, audit }: Parts): Webhooks {
   async function find(accountId: Uuid, id: string): Promise<WebhookRow> {
     const uuid = parseId('webhook', id);
     const row = uuid === undefined ? undefined : await queries.selectWebhook(db, accountId, uuid);
@@ -97,7 +110,7 @@ export function createWebhooks(parts: { db: Db; queue: Queue; guard: AddressGuar
   }
 
   return {
-    async register(accountId, request) {
+    async register(accountId, request, actor) {
       await judge(request);
       const row: WebhookRow = {
         id: newUuid(clock),
@@ -111,7 +124,10 @@ export function createWebhooks(parts: { db: Db; queue: Queue; guard: AddressGuar
         disabled_reason: null,
         created_at: clock.now(),
       };
-      await db.insertInto('webhooks').values(row).execute();
+      await db.transaction().execute(async (tx) => {
+        await tx.insertInto('webhooks').values(row).execute();
+        await audit.record(tx, { accountId, actor, action: 'webhook.registered', subject: row.url });
+      });
       return { ...view(row), secret: row.secret };
     },
     async list(accountId) {
@@ -120,7 +136,7 @@ export function createWebhooks(parts: { db: Db; queue: Queue; guard: AddressGuar
     async get(accountId, id) {
       return view(await find(accountId, id));
     },
-    async update(accountId, id, change) {
+    async update(accountId, id, change, actor) {
       const row = await find(accountId, id);
       await judge(change);
       const changed: WebhookRow = {
@@ -131,26 +147,30 @@ export function createWebhooks(parts: { db: Db; queue: Queue; guard: AddressGuar
         disabled_reason: change.enabled === true ? null : row.disabled_reason,
       };
       const { url, events, enabled, disabled_reason } = changed;
-      await db
-        .updateTable('webhooks')
-        .set({ url, events, enabled, disabled_reason })
-        .where('id', '=', row.id)
-        .execute();
+      const subject = url === row.url ? url : `${row.url}, which now is ${url}`;
+      await db.transaction().execute(async (tx) => {
+        const values = { url, events, enabled, disabled_reason };
+        await tx.updateTable('webhooks').set(values).where('id', '=', row.id).execute();
+        await audit.record(tx, { accountId, actor, action: 'webhook.changed', subject });
+      });
       return view(changed);
     },
-    async remove(accountId, id) {
+    async remove(accountId, id, actor) {
       const row = await find(accountId, id);
-      await db.deleteFrom('webhooks').where('id', '=', row.id).execute();
+      await db.transaction().execute(async (tx) => {
+        await tx.deleteFrom('webhooks').where('id', '=', row.id).execute();
+        await audit.record(tx, { accountId, actor, action: 'webhook.removed', subject: row.url });
+      });
     },
-    async rotateSecret(accountId, id) {
+    async rotateSecret(accountId, id, actor) {
       const row = await find(accountId, id);
       const secret = newSecret();
       const until = new Date(clock.now().getTime() + secretOverlapMs);
-      await db
-        .updateTable('webhooks')
-        .set({ secret, previous_secret: row.secret, previous_secret_until: until })
-        .where('id', '=', row.id)
-        .execute();
+      await db.transaction().execute(async (tx) => {
+        const values = { secret, previous_secret: row.secret, previous_secret_until: until };
+        await tx.updateTable('webhooks').set(values).where('id', '=', row.id).execute();
+        await audit.record(tx, { accountId, actor, action: 'webhook.secret_rotated', subject: row.url });
+      });
       return { ...view(row), secret };
     },
     async test(accountId, id) {

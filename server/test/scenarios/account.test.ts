@@ -15,6 +15,7 @@ import { errorOf, quick, queryDatabase, useServer } from '../scenario.ts';
 const scenario = useServer({
   env: {
     MILLRUN_TRUST_PROXY: 'yes',
+    MILLRUN_WEBHOOK_ALLOW: '127.0.0.1/32',
     MILLRUN_PLANS: JSON.stringify({ trio: { members: 3 }, slow: { requests_per_minute: 3 } }),
   },
 });
@@ -94,6 +95,36 @@ describe('a token of the page', () => {
     expect(command).toMatchObject({ action: 'token.created', actor: 'command line', subject: 'by command' });
     expect(page).toMatchObject({ action: 'token.created', actor: email, subject: 'by hand' });
     expect(page?.address).toMatch(/^203\.0\.113\./);
+  });
+});
+
+describe('a webhook', () => {
+  test('leaves an entry for every change, of the person or the token that made it', async () => {
+    const { browser, email } = await person();
+    const { token } = await makeToken(browser, 'build server');
+    const api = (path: string, method: string, body?: unknown) =>
+      createClient(scenario.server.base, token).request(path, {
+        method,
+        ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }),
+      });
+    const url = 'http://127.0.0.1:9/a';
+    const refused = await api('/webhooks', 'POST', { url: 'http://10.0.0.1/', events: ['run.failed'] });
+    expect(refused.status).toBe(422);
+    const made = await api('/webhooks', 'POST', { url, events: ['run.failed'] });
+    expect(made.status).toBe(201);
+    const { id } = (await made.json()) as { id: string };
+    expect((await api(`/webhooks/${id}`, 'PATCH', { enabled: false })).status).toBe(200);
+    expect((await browser.call('POST', `/api/v2/webhooks/${id}/rotate-secret`)).status).toBe(200);
+    expect((await browser.call('DELETE', `/api/v2/webhooks/${id}`)).status).toBe(204);
+
+    const entries = (await auditOf(browser)).filter(({ action }) => action.startsWith('webhook.'));
+    expect(entries.map(({ action, actor, subject }) => [action, actor, subject])).toEqual([
+      ['webhook.removed', email, url],
+      ['webhook.secret_rotated', email, url],
+      ['webhook.changed', 'token build server', url],
+      ['webhook.registered', 'token build server', url],
+    ]);
+    expect(entries.every(({ address }) => address !== '')).toBe(true);
   });
 });
 

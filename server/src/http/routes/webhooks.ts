@@ -25,7 +25,8 @@ export function webhookRoutes(api: FastifyInstance, { webhooks }: Edge): void {
         response: schemas.replies({ 201: schemas.webhookWithSecret }, 400, 415, 422),
       },
     },
-    async (request, reply) => reply.code(201).send(await webhooks.register(request.owner.accountId, request.body)),
+    async ({ owner, actor, body }, reply) =>
+      reply.code(201).send(await webhooks.register(owner.accountId, body, actor)),
   );
   api.get(
     '/webhooks',
@@ -44,13 +45,13 @@ export function webhookRoutes(api: FastifyInstance, { webhooks }: Edge): void {
     schema('Change a webhook', schemas.replies({ 200: schemas.webhook }, 400, 404, 422), {
       body: schemas.webhookChange,
     }),
-    async (request) => webhooks.update(request.owner.accountId, request.params.id, request.body),
+    async ({ owner, actor, params, body }) => webhooks.update(owner.accountId, params.id, body, actor),
   );
   api.delete<{ Params: IdParams }>(
     '/webhooks/:id',
     schema('Remove a webhook', { 204: { type: 'null', description: 'Gone.' }, ...schemas.replies({}, 404) }),
-    async (request, reply) => {
-      await webhooks.remove(request.owner.accountId, request.params.id);
+    async ({ owner, actor, params }, reply) => {
+      await webhooks.remove(owner.accountId, params.id, actor);
       return reply.code(204).send();
     },
   );
@@ -65,7 +66,7 @@ export function webhookRoutes(api: FastifyInstance, { webhooks }: Edge): void {
       'Make a new secret; the former one signs as well for 24 h',
       schemas.replies({ 200: schemas.webhookWithSecret }, 404),
     ),
-    async (request) => webhooks.rotateSecret(request.owner.accountId, request.params.id),
+    async ({ owner, actor, params }) => webhooks.rotateSecret(owner.accountId, params.id, actor),
   );
   api.get<{ Params: IdParams; Querystring: { limit?: number; cursor?: string } }>(
     '/webhooks/:id/deliveries',

@@ -28,6 +28,10 @@ const deeds: Record<AuditAction, string> = {
   'member.role_set': 'set the role of',
   'member.removed': 'removed the member',
   'invitation.withdrawn': 'withdrew the invitation of',
+  'webhook.registered': 'registered the webhook',
+  'webhook.changed': 'changed the webhook',
+  'webhook.secret_rotated': 'made a new secret for the webhook',
+  'webhook.removed': 'removed the webhook',
 };
 
 /** Everything that was done in the account, older entries on demand. */
@@ -48,7 +52,7 @@ export function AuditLog() {
   if (entries.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        Nothing yet. What people do with tokens and members will stand here.
+        Nothing yet. What is done with tokens, members and webhooks will stand here.
       </Text>
     );
   return (
@@ -108,5 +112,6 @@ function Entry({ entry }: { entry: AuditEntry }) {
 }
 
 function actorName(actor: string): string {
-  return actor === 'command line' ? 'The command line' : actor;
+  if (actor === 'command line') return 'The command line';
+  return actor.replace(/^token (.*)$/s, 'The token “$1”');
 }
