@@ -274,7 +274,8 @@ function whyHostDied(code: number | null, signal: string | null): Failure | unde
 /** A failure as the host tells it, with its words bounded: the host may be under somebody else's control. */
 function readFailure(message: Extract<HostMessage, { kind: 'failed' }>): Failure {
   const code = failureCodes.find((known) => known === message.code) ?? 'internal';
-  const text = String(message.message).slice(0, 500);
+  // The database takes neither a zero nor half a character, as `slice` may leave one.
+  const text = String(message.message).slice(0, 500).toWellFormed().replaceAll('\0', '\uFFFD');
   const file = message.file === undefined ? undefined : cleanFilename(String(message.file));
   return new Failure(code, text, { file, log: message.log?.slice(0, 4000) });
 }

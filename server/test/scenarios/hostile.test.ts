@@ -9,7 +9,9 @@ import type { AddressInfo } from 'node:net';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { crc32, deflateSync } from 'node:zlib';
+import { pack } from 'tar-stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ErrorBody, Run, Submission } from '@millrun/sdk';
 import { libreoffice } from '../../src/engines/libreoffice.ts';
@@ -92,6 +94,14 @@ const laughs = `<!DOCTYPE svg [<!ENTITY a "ha">${Array.from({ length: 9 }, (_, i
   const before = String.fromCharCode(97 + i);
   return `<!ENTITY ${String.fromCharCode(98 + i)} "${`&${before};`.repeat(10)}">`;
 }).join('')}]>`;
+
+test('a name cut in the middle of a character ends as a clear failure', async () => {
+  const tar = pack();
+  tar.entry({ name: `../${'a'.repeat(76)}${'😀'.repeat(3)}` }, 'x');
+  tar.finalize();
+  const content = await buffer(tar as AsyncIterable<Buffer>);
+  expectClearFailure(await fate('archive-extractor', [{ filename: 'x.tar', content }]));
+});
 
 describe('Images', () => {
   test.each<[string, () => Promise<Buffer | string> | Buffer | string]>([
