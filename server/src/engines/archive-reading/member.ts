@@ -65,10 +65,14 @@ function safePath(given: string, filename: string): string {
     .replace(/^(\.\/)+/, '')
     .replace(/\/+$/, '');
   const isElsewhere = path.startsWith('/') || /^[A-Za-z]:/.test(path) || path.split('/').includes('..');
-  if (!isElsewhere && !path.includes('\0')) return path;
-  throw new Failure('invalid_input', `"${filename}" holds a file that wants to be outside: "${given.slice(0, 80)}".`, {
-    file: filename,
-  });
+  if (isElsewhere) throw outsideFailure(filename, given);
+  if (!path.includes('\0')) return path;
+  throw new Failure('invalid_input', `"${filename}" holds a file with a zero in its name.`, { file: filename });
+}
+
+export function outsideFailure(filename: string, path: string): Failure {
+  const message = `"${filename}" holds a file that wants to be outside: "${path.slice(0, 80)}".`;
+  return new Failure('invalid_input', message, { file: filename });
 }
 
 export function damagedArchive(filename: string, log: string): Failure {

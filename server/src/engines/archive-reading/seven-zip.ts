@@ -17,8 +17,8 @@ export async function readSevenZip(archive: ArchiveFile, options: ReadingOptions
   return (isUsual ? readByBsdtar : readBySevenZip)(archive, options, onMember);
 }
 
-/** Compression and filters of 7z that libarchive knows, as 7-Zip calls them. */
-const streamedMethods = new Set('Copy LZMA LZMA2 PPMD BZip2 Deflate Delta BCJ BCJ2 PPC IA64 ARM ARMT SPARC'.split(' '));
+/** Compression and filters of 7z that libarchive knows whatever they are combined with, as 7-Zip calls them. */
+const streamedMethods = new Set('Copy LZMA LZMA2 PPMD BZip2 Deflate Delta BCJ BCJ2'.split(' '));
 
 /** Reads the list of an archive; of one that 7-Zip cannot open, what another reader will say why. */
 async function examine({ path }: ArchiveFile, signal: AbortSignal) {

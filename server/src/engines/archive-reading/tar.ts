@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Headers } from 'tar-stream';
+import { toError } from '../../lib/errors.ts';
 import { Failure } from '../../lib/failure.ts';
 import { unpackAsTar } from './bsdtar-stream.ts';
 import { createGate, type ArchiveFile, type Member, type OnMember, type ReadingOptions } from './member.ts';
@@ -57,12 +58,12 @@ export async function readWithHardLinks(
   for (const link of [...links.values()].flat()) await onMember(link, Readable.from([]));
 }
 
-/** A member of a kind that tar-stream does not know; `before` members were handed over until then. */
+/** A member of a kind, or with a header, that tar-stream does not know; `before` members were handed over until then. */
 class UnknownMember extends Error {
   readonly before: number;
 
   constructor(before: number) {
-    super('a member of a kind that tar-stream does not know');
+    super('a member that tar-stream does not know');
     this.before = before;
   }
 }
@@ -119,7 +120,8 @@ export async function readTarStream(
       (reason: unknown) => reason,
     );
     // When the source has failed, what the TAR missed is only the consequence.
-    throw cause instanceof Failure && !(error instanceof Failure) ? cause : error;
+    if (cause instanceof Failure && !(error instanceof Failure)) throw cause;
+    throw toError(error).message.startsWith('Invalid tar header') ? new UnknownMember(before) : error;
   }
 }
 

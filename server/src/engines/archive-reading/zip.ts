@@ -2,14 +2,16 @@ import { openAsBlob } from 'node:fs';
 import { Readable } from 'node:stream';
 import type { Entry } from 'yauzl';
 import { toError } from '../../lib/errors.ts';
+import { Failure } from '../../lib/failure.ts';
 import type { Engine } from '../engine.ts';
 import { packageVersion } from '../npm-package.ts';
 import { readByBsdtar } from './bsdtar.ts';
 import { readBySevenZip } from './seven-zip.ts';
-import { entryName } from './zip-names.ts';
+import { entryName, guessedName } from './zip-names.ts';
 import {
   createGate,
   damagedArchive,
+  outsideFailure,
   passwordFailure,
   type ArchiveFile,
   type Member,
@@ -45,8 +47,23 @@ export async function* listZip({
       zip.close();
     }
   } catch (error) {
-    throw damagedArchive(filename, toError(error).message);
+    throw zipFailure(filename, toError(error));
   }
+}
+
+/** What a ZIP was refused with: yauzl says by its words alone when it is not damage. */
+function zipFailure(filename: string, error: Error): Failure {
+  if (error instanceof Failure) return error;
+  const [, outside] = /^(?:absolute|invalid relative) path: ([^]*)$/.exec(error.message) ?? [];
+  if (outside !== undefined) return outsideFailure(filename, outside);
+  const refuse = (reason: string) =>
+    new Failure('invalid_input', `"${filename}" ${reason}, which cannot be opened here.`, {
+      file: filename,
+      log: error.message,
+    });
+  if (error.message.startsWith('strong encryption')) return refuse('is encrypted in a way of PKWARE');
+  if (error.message.startsWith('multi-disk')) return refuse('is one part of an archive in several parts');
+  return damagedArchive(filename, error.message);
 }
 
 const methods = { stored: 0, deflated: 8, deflated64: 9, bzip2: 12, lzma: 14, zstd: 93, xz: 95, ppmd: 98 };
@@ -58,6 +75,14 @@ const readable = {
 };
 
 export async function readZip(archive: ArchiveFile, options: ReadingOptions, onMember: OnMember): Promise<void> {
+  try {
+    await readByMethods(archive, options, onMember);
+  } catch (error) {
+    throw zipFailure(archive.filename, toError(error));
+  }
+}
+
+async function readByMethods(archive: ArchiveFile, options: ReadingOptions, onMember: OnMember): Promise<void> {
   const { openZip } = await import('./zip-file.ts');
   const zip = await openZip(archive.path);
   const used = new Set<number>();
@@ -113,7 +138,7 @@ async function readEncryptedZip(archive: ArchiveFile, { password }: ReadingOptio
   });
   for await (const entry of zip.getEntriesGenerator()) {
     const member: Member = {
-      path: entry.filename,
+      path: entry.filenameUTF8 ? entry.filename : guessedName(Buffer.from(entry.rawFilename), entry.filename),
       kind: entry.directory ? 'directory' : 'file',
       modified: entry.lastModDate,
     };

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { appendFile, link, mkdir, mkdtemp, readFile, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { zstdCompressSync } from 'node:zlib';
+import { crc32, zstdCompressSync } from 'node:zlib';
+import iconv from 'iconv-lite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runTool, type ToolRun } from '../../../test/run-tool.ts';
 import { sniffFile } from '../../files/sniff.ts';
@@ -136,7 +137,10 @@ describe('archive-extractor', () => {
       'rows.csv',
     ]);
     for (const name of ['slip.zip', 'slip.tar']) {
-      await expect(runTool(archiveExtractor, [archive(name)])).rejects.toMatchObject({ code: 'invalid_input' });
+      await expect(runTool(archiveExtractor, [archive(name)])).rejects.toMatchObject({
+        code: 'invalid_input',
+        message: expect.stringContaining('wants to be outside: "../') as string,
+      });
     }
   });
 
@@ -337,6 +341,71 @@ with tarfile.open(path, 'w') as tar:
     await using unpacked = await run(archive('comment.zip'));
     expect(names(unpacked)).toEqual(['docs_grüße.txt', 'rows.csv']);
   });
+});
+
+describe('names of a ZIP that does not say how they are encoded', () => {
+  test.each([
+    ['cp866', 'Отчёт за 2020.txt'],
+    ['gbk', '新建文件夹.txt'],
+    ['euc-kr', '한글파일이름.txt'],
+    ['shift_jis', '一覧表.txt'],
+    ['cp437', 'Größe ÄÖÜ résumé.txt'],
+  ])('%s', async (encoding, name) => {
+    const bytes = iconv.encode(name, encoding);
+    const path = archive(`${encoding}.zip`);
+    await writeFile(path, storedZip(bytes));
+    await using run = await runTool(archiveExtractor, [path]);
+    expect(names(run)).toEqual([name]);
+  });
+
+  function storedZip(name: Buffer): Buffer {
+    const content = Buffer.from('hello');
+    const common = Buffer.alloc(26);
+    common.writeUInt16LE(20, 0);
+    common.writeUInt32LE(crc32(content), 10);
+    common.writeUInt32LE(content.length, 14);
+    common.writeUInt32LE(content.length, 18);
+    common.writeUInt16LE(name.length, 22);
+    const local = Buffer.concat([Buffer.from('PK\x03\x04', 'latin1'), common, name, content]);
+    const entry = Buffer.concat([Buffer.from('PK\x01\x02\x14\x00', 'latin1'), common, Buffer.alloc(14), name]);
+    const end = Buffer.alloc(22);
+    end.write('PK\x05\x06', 'latin1');
+    end.writeUInt16LE(1, 8);
+    end.writeUInt16LE(1, 10);
+    end.writeUInt32LE(entry.length, 12);
+    end.writeUInt32LE(local.length, 16);
+    return Buffer.concat([local, entry, end]);
+  }
+});
+
+test.each([
+  ['solid', 0x10, 29],
+  ['of RAR 2', 0, 20],
+])('a RAR that is %s is not called damaged', async (_kind, flags, version) => {
+  const main = Buffer.from('00007300000d00000000000000', 'hex');
+  const member = Buffer.alloc(32 + 5);
+  member.writeUInt8(0x74, 2);
+  member.writeUInt16LE(0x8000 | flags, 3);
+  member.writeUInt16LE(32 + 5, 5);
+  member.writeUInt8(version, 24);
+  member.writeUInt8(0x33, 25);
+  member.writeUInt16LE(5, 26);
+  member.write('a.txt', 32);
+  const path = archive('old.rar');
+  await writeFile(path, Buffer.concat([Buffer.from('Rar!\x1a\x07\x00', 'latin1'), main, member]));
+  await expect(runTool(archiveExtractor, [path])).rejects.toMatchObject({
+    code: 'invalid_input',
+    message: '"old.rar" is a RAR archive of an old or solid kind, which cannot be opened here.',
+  });
+});
+
+test('a 7z with a filter for another processor', async () => {
+  execFileSync('7zz', ['a', '-m0=PPC', '-m1=Deflate', '../ppc.7z', 'rows.csv'], {
+    cwd: join(directory, 'tree'),
+    stdio: 'ignore',
+  });
+  await using run = await runTool(archiveExtractor, [archive('ppc.7z')]);
+  expect(names(run)).toEqual(['rows.csv']);
 });
 
 describe('archive-converter', () => {
