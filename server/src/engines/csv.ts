@@ -4,10 +4,12 @@ import { pipeline } from 'node:stream/promises';
 import { CsvError, type Options, parse } from 'csv-parse';
 import { errorCode } from '../lib/errors.ts';
 import { Failure } from '../lib/failure.ts';
+import { readHead } from '../lib/read-head.ts';
 import { decodeFile, detectEncoding } from '../lib/text-encoding.ts';
 import { inBatches } from './data/source.ts';
 import type { Engine } from './engine.ts';
 import { packageVersion } from './npm-package.ts';
+import { beyondAscii, mayBeWestern } from './western-text.ts';
 
 export const csvParse: Engine = {
   id: 'csv-parse',
@@ -35,35 +37,123 @@ export interface CsvSource {
 const maxRecordBytes = 16 * 1024 * 1024;
 
 /**
- * The records of a CSV file one by one, in flat memory. Blank lines are skipped; rows may be of different lengths.
+ * The records of a CSV file one by one, in flat memory. Blank lines are skipped; rows may be of different lengths. A quote
+ * inside a field that does not begin with one is a character, as spreadsheets read it.
  *
- * @throws Failure `invalid_input` naming the line of a broken quote, or bytes that are not of the encoding.
+ * @throws Failure `invalid_input` naming the line of a broken quote, or bytes that are not of the encoding, or an encoding
+ * that cannot be told.
  */
 export async function* readCsv(source: CsvSource): AsyncGenerator<Row> {
-  const { path, filename, signal, onBytes } = source;
-  const encoding = source.encoding === 'auto' ? await detectEncoding(path) : source.encoding;
+  const { filename, signal } = source;
+  const encoding = await encodingOf(source);
+  let count = 0;
   try {
     const { delimiter } = await csvDialect({ ...source, encoding });
-    const options: Options = {
-      delimiter,
-      relax_column_count: true,
-      skip_empty_lines: true,
-      max_record_size: maxRecordBytes,
-    };
-    const parser = parse(options);
-    const text = Readable.from(decodeFile(path, encoding, onBytes));
-    const feeding = pipeline(text, parser, { signal }).catch((error: Error) => parser.destroy(error));
-    let isFirst = true;
-    for await (const row of parser as AsyncIterable<Row>) {
-      if (!isFirst || !separatorLine.test(row.join(delimiter))) yield row;
-      isFirst = false;
+    const dialect = { ...source, encoding, delimiter };
+    try {
+      for await (const row of strictRows(dialect)) {
+        count++;
+        yield row;
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof CsvError) || error.code !== 'INVALID_OPENING_QUOTE') throw error;
+      // From the beginning again: checking every record for what such quotes may hide takes time.
+      for await (const row of relaxedRows(dialect)) if (count-- <= 0) yield row;
     }
-    await feeding;
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof CsvError) throw await describeCsvError(error, { path, filename, encoding });
+    if (error instanceof CsvError) throw await describeCsvError(error, { ...source, encoding });
     throw isEncodingError(error) ? wrongEncoding(filename, error) : error;
   }
+}
+
+async function* strictRows(source: CsvSource): AsyncGenerator<Row> {
+  let isFirst = true;
+  for await (const row of parsed<Row>(source, {})) {
+    if (!isFirst || !separatorLine.test(row.join(source.delimiter))) yield row;
+    isFirst = false;
+  }
+}
+
+async function* relaxedRows(source: CsvSource): AsyncGenerator<Row> {
+  let isFirst = true;
+  const records = parsed<{ record: Row; raw: string; info: { lines: number } }>(
+    { ...source, onBytes: () => undefined },
+    { relax_quotes: true, raw: true, info: true },
+  );
+  for await (const { record, raw, info } of records) {
+    const broken = record.find((cell) => isBroken(cell, raw));
+    if (broken !== undefined) {
+      const field = broken.trim().slice(0, 50);
+      const message = `${source.filename}, line ${info.lines}: the quotes of ${field} do not end where the field does.`;
+      throw new Failure('invalid_input', message, { file: source.filename });
+    }
+    if (!isFirst || !separatorLine.test(record.join(source.delimiter))) yield record;
+    isFirst = false;
+  }
+}
+
+/**
+ * Whether a cell that begins with a quote is a field whose quotes are broken, which the parser hands over as it is and which
+ * may have swallowed others. One that is written by the rules is found in the record that way.
+ */
+function isBroken(cell: string, raw: string): boolean {
+  if (cell.startsWith('"')) return !raw.includes(`"${cell.replaceAll('"', '""')}"`);
+  return /^\s+"/.test(cell) && !/"\s*$/.test(cell);
+}
+
+async function* parsed<T>({ path, encoding, delimiter, signal, onBytes }: CsvSource, options: Options) {
+  const parser = parse({
+    delimiter,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    max_record_size: maxRecordBytes,
+    ...options,
+  });
+  const text = Readable.from(decodeFile(path, encoding, onBytes));
+  const feeding = pipeline(text, parser, { signal }).catch((error: Error) => parser.destroy(error));
+  yield* parser as AsyncIterable<T>;
+  await feeding;
+}
+
+/** Encodings that chardet tells by what only they allow, or by the commonest letters. */
+const toldByChardet = new Set(['shift_jis', 'euc-jp', 'euc-kr', 'gb18030', 'big5', 'windows-1251', 'koi8-r']);
+/** Of 100: right answers on tables of three lines had 66 and more, wrong ones up to 47. */
+const lowestConfidence = 50;
+const encodingSampleBytes = 256 * 1024;
+
+/**
+ * The encoding of a table: what detection is certain of, and windows-1252 only for what can be Western text.
+ *
+ * @throws Failure `invalid_input` when it is another one and cannot be told.
+ */
+async function encodingOf({ path, filename, encoding }: Pick<CsvSource, 'path' | 'filename' | 'encoding'>) {
+  if (encoding !== 'auto') return encoding;
+  const certain = await detectEncoding(path);
+  if (certain !== 'windows-1252') return certain;
+  const sample = await readHead(path, encodingSampleBytes);
+  if (isMostlyUtf8(sample)) throw untold(filename, 'is UTF-8 with bytes in it that are not');
+  if (mayBeWestern(sample)) return certain;
+  const { analyse } = await import('chardet');
+  const [likely] = analyse(sample);
+  const name = likely?.name.toLowerCase() ?? '';
+  if (toldByChardet.has(name) && (likely?.confidence ?? 0) >= lowestConfidence) return name;
+  throw untold(filename, 'is in an encoding that cannot be told from its content');
+}
+
+function untold(filename: string, problem: string): Failure {
+  return new Failure('invalid_input', `${filename} ${problem}; say with "encoding" how to read it.`, {
+    file: filename,
+  });
+}
+
+const utf8Characters = /^(?:[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3})+$/;
+
+/** In windows-1252 an accented letter has no sign such as \u00a9 behind it: more than a few by chance are UTF-8. */
+function isMostlyUtf8(sample: Buffer): boolean {
+  const runs = sample.toString('latin1').match(beyondAscii) ?? [];
+  return runs.filter((run) => utf8Characters.test(run)).length > runs.length / 2;
 }
 
 /**
@@ -75,7 +165,7 @@ export async function csvDialect(
   source: Pick<CsvSource, 'path' | 'filename' | 'encoding' | 'delimiter'>,
 ): Promise<{ encoding: string; delimiter: string }> {
   const { path, filename, delimiter } = source;
-  const encoding = source.encoding === 'auto' ? await detectEncoding(path) : source.encoding;
+  const encoding = await encodingOf(source);
   if (delimiter !== 'auto') return { encoding, delimiter };
   try {
     return { encoding, delimiter: await detectDelimiter(path, encoding) };
@@ -126,7 +216,6 @@ function csvProblem(code: string): string {
   if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quote is opened and never closed';
   if (code === 'CSV_MAX_RECORD_SIZE') return 'a record is longer than 16 MB, perhaps because a quote is missing';
   if (code === 'CSV_INVALID_CLOSING_QUOTE') return 'text follows a closing quote';
-  if (code === 'INVALID_OPENING_QUOTE') return 'a quote stands inside a field that is not quoted';
   return 'the record cannot be read';
 }
 
@@ -162,7 +251,7 @@ function commonColumnCount(sample: string, delimiter: string, complete: boolean)
   let quoted = false;
   for (let at = 0; at < sample.length && counts.length < sampleRecords; at++) {
     const character = sample[at];
-    if (character === '"') quoted = !quoted;
+    if (character === '"') quoted = quoted ? false : opensField(sample[at - 1], delimiter);
     else if (quoted) continue;
     else if (character === delimiter) columns++;
     else if (character === '\n') {
@@ -174,6 +263,11 @@ function commonColumnCount(sample: string, delimiter: string, complete: boolean)
   const tally = Map.groupBy(counts, (count) => count);
   const [common, records] = [...tally].toSorted((a, b) => b[1].length - a[1].length)[0] ?? [1, []];
   return records.length >= counts.length * 0.9 ? common : 1;
+}
+
+/** Whether a quote after this character opens a field, or goes on with one: `""` within quotes. */
+function opensField(before: string | undefined, delimiter: string): boolean {
+  return before === undefined || before === delimiter || before === '\n' || before === '\r' || before === '"';
 }
 
 export type JsonLayout = 'pretty' | 'compact' | 'ndjson';

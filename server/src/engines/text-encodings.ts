@@ -6,6 +6,7 @@ import { readHead } from '../lib/read-head.ts';
 import { detectEncoding } from '../lib/text-encoding.ts';
 import type { Engine } from './engine.ts';
 import { packageVersion } from './npm-package.ts';
+import { mayBeWestern } from './western-text.ts';
 
 export const iconv: Engine = {
   id: 'iconv-lite',
@@ -55,6 +56,16 @@ const detected: Readonly<Record<string, TextEncoding>> = {
   Shift_JIS: 'shift_jis',
 };
 
+/** Encodings of languages with Latin letters. */
+const western = new Set<TextEncoding>([
+  'latin1',
+  'windows-1250',
+  'windows-1254',
+  'windows-1257',
+  'iso-8859-2',
+  'iso-8859-9',
+]);
+
 /** Of 100: below it chardet guesses. Right answers on short natural texts had 28 and more, wrong ones up to 21. */
 const lowestConfidence = 25;
 
@@ -74,10 +85,12 @@ export async function detectTextEncoding({
   if (certain === 'utf-8' || certain === 'utf-16be') return certain;
   if (certain === 'utf-16le') return 'utf-16';
   const { analyse } = await import('chardet');
-  const [likely] = analyse(await readHead(path, sampleBytes));
+  const sample = await readHead(path, sampleBytes);
+  const [likely] = analyse(sample);
   const name = likely === undefined ? '' : (detected[likely.name] ?? likely.name.toLowerCase());
   const encoding = textEncodings.find((known) => known === name);
-  if (encoding !== undefined && (likely?.confidence ?? 0) >= lowestConfidence) return encoding;
+  const isPossible = encoding !== undefined && (!western.has(encoding) || mayBeWestern(sample));
+  if (isPossible && (likely?.confidence ?? 0) >= lowestConfidence) return encoding;
   throw refuse(filename, 'is in an encoding that cannot be told from its content; say it with "from"');
 }
 

@@ -69,6 +69,11 @@ function toJson(reading: Reading, node: unknown, depth: number): JsonNode {
   if (yaml.isSeq(node))
     return { kind: 'array', items: node.items.map((item) => toJson(reading, item, depth + 1)), at: 0 };
   if (yaml.isMap(node)) return { kind: 'object', members: membersOf(reading, node, depth), at: 0 };
+  // The items of an ordered map.
+  if (yaml.isPair(node)) {
+    const key = keyText(toJson(reading, node.key, depth + 1));
+    return { kind: 'object', members: [{ key, value: toJson(reading, node.value, depth + 1), at: 0 }], at: 0 };
+  }
   if (yaml.isScalar(node)) return scalar(node.value, node.source);
   return { kind: 'word', text: 'null', at: 0 };
 }

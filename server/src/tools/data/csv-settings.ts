@@ -27,7 +27,8 @@ export const writeDelimiter = text({
 });
 
 export const readEncoding = choice({
-  describe: 'How the text is encoded; auto tells UTF-8, UTF-16 and windows-1252 apart.',
+  describe:
+    'How the text is encoded; auto tells Unicode and windows-1252 and, by more text, Cyrillic and East Asian encodings.',
   of: [
     'auto',
     'utf-8',

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import iconv from 'iconv-lite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runTool } from '../../../test/run-tool.ts';
 import csvToJson from './csv-to-json-converter.ts';
@@ -62,6 +63,15 @@ describe('values', () => {
 describe('structure', () => {
   test('quotes, doubled quotes, delimiters and line breaks inside fields', async () => {
     expect(await convert('a,b\r\n"x, ""y""","two\r\nlines"\r\n')).toEqual([{ a: 'x, "y"', b: 'two\r\nlines' }]);
+  });
+
+  test('a quote inside a field that does not begin with one is text', async () => {
+    expect(await convert('a,b\n1,"x, ""y"""\n5" disk,"""z"" w"\n2,say "no"\n')).toEqual([
+      { a: 1, b: 'x, "y"' },
+      { a: '5" disk', b: '"z" w' },
+      { a: 2, b: 'say "no"' },
+    ]);
+    expect(await convert('a\tb\n3" nail\tx\n4, 5\ty\n6, 7\tz\n')).toHaveLength(3);
   });
 
   test('short records have null, long ones get further columns', async () => {
@@ -150,6 +160,27 @@ describe('encodings', () => {
     expect(await convert(bytes, { encoding })).toEqual([{ Stadt: 'Köln €', Größe: 1 }]);
   });
 
+  test.each([
+    ['shift_jis', '商品コード,商品名\n1,りんご\n2,みかん\n3,バナナ\n', '商品名', 'りんご'],
+    ['gb18030', '编号,产品名称,价格\n1,苹果,3.5\n2,香蕉,2.0\n', '产品名称', '苹果'],
+    ['euc-kr', '번호,이름,도시\n1,김철수,서울\n2,이영희,부산\n', '이름', '김철수'],
+  ])('auto tells %s', async (encoding, text, column, first) => {
+    const [record] = (await convert(iconv.encode(text, encoding))) as [Record<string, unknown>];
+    expect(record[column]).toBe(first);
+  });
+
+  test('what is not Western and cannot be told is refused, not garbled', async () => {
+    const bytes = iconv.encode('имя,город\nИван,Москва\nПётр,Санкт-Петербург\n', 'windows-1251');
+    await expect(convert(bytes)).rejects.toMatchObject({ code: 'invalid_input', file: 'table.csv' });
+    expect(await convert(bytes, { encoding: 'windows-1251' })).toHaveLength(2);
+  });
+
+  test('UTF-8 with a byte that is none is refused, not garbled', async () => {
+    const bytes = Buffer.concat([Buffer.from('a,b\ncafé,Zürich\n'), Buffer.from('K\xf6ln,x\n', 'latin1')]);
+    await expect(convert(bytes)).rejects.toMatchObject({ code: 'invalid_input', file: 'table.csv' });
+    expect(await convert(bytes, { encoding: 'windows-1252' })).toHaveLength(2);
+  });
+
   test('bytes that are not of the encoding are refused', async () => {
     await expect(convert(Buffer.from('a,b\nK\xf6ln,1\n', 'latin1'), { encoding: 'utf-8' })).rejects.toMatchObject({
       code: 'invalid_input',
@@ -162,7 +193,9 @@ describe('broken files', () => {
   test.each([
     ['a quote that never closes', 'a,b\n1,2\n3,"x\n4,5\n', 'line 3'],
     ['text after a closing quote', 'a,b\n1,"x"y\n', 'line 2'],
-    ['a quote inside an unquoted field', 'a,b\n1,2\n5" disk,x\n', 'line 3'],
+    ['text after a closing quote, behind a quote that is text', 'a,b\n5" disk,x\n"x"y,2\n', 'line 3'],
+    ['a quote that ends in a later field', 'a,b\n5" disk,"x\n1,"y"\n', 'line 3'],
+    ['blanks before a quoted field', 'a,b\n1, "x, y"\n', 'line 2'],
   ])('%s names its line', async (_name, content, line) => {
     await expect(convert(content)).rejects.toMatchObject({
       code: 'invalid_input',

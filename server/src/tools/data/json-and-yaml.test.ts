@@ -181,6 +181,10 @@ text: |
     expect((await run(yamlToJson, '? [k, 1]\n: v\n', { pretty: 'false' }))[0]).toBe('{"[\\"k\\",1]":"v"}\n');
   });
 
+  test('an ordered map keeps its values', async () => {
+    expect(await convert('a: !!omap [x: 1, y: [2]]\n')).toEqual(['{"a":[{"x":1},{"y":[2]}]}\n']);
+  });
+
   test('a bomb of aliases is refused', async () => {
     const levels = Array.from(
       { length: 12 },

@@ -69,6 +69,13 @@ test('formulas are neutralised when asked, numbers never', async () => {
   expect(await convert(json, { escape_formulas: 'true' })).toBe("a,b,c,d,e,f\n'=1+1,'@SUM(A1),-5,-5,'+cmd,'+49 30\n");
 });
 
+test('a character that no text file holds is refused', async () => {
+  await expect(convert('[{"a":"x\\u0001y"}]')).rejects.toMatchObject({
+    code: 'invalid_input',
+    message: expect.stringContaining('U+0001') as string,
+  });
+});
+
 test('NDJSON, single objects, arrays and plain values', async () => {
   expect(await convert('{"a":1}\n{"b":2}\n')).toBe('a,b\n1,\n,2\n');
   expect(await convert('{"a":1}')).toBe('a\n1\n');

@@ -1,3 +1,4 @@
+import type { Row } from '../../engines/csv.ts';
 import { writeCsv } from '../../engines/data/csv-writer.ts';
 import { jsonPath, jsonTable } from '../../engines/data/json-records.ts';
 import { invalid } from '../../engines/data/source.ts';
@@ -39,8 +40,25 @@ export default defineTool({
     for (const input of inputs) {
       const source = { ...input, signal, onBytes, lines: input.type === 'ndjson' };
       const style = { delimiter: delimiterOf(settings.delimiter), bom, escapeFormulas: escape };
-      const count = await writeCsv(jsonTable(source, { flatten, path }), output(`${input.stem}.csv`), style, signal);
+      const rows = textRows(input.filename, jsonTable(source, { flatten, path }));
+      const count = await writeCsv(rows, output(`${input.stem}.csv`), style, signal);
       if (count === 0) throw invalid(input, 'has no records.');
     }
   },
 });
+
+/** What JSON can escape but no text file holds. */
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+const notText = /[\x00-\x06\x0e-\x19\x1c-\x1f]/;
+
+async function* textRows(filename: string, rows: AsyncIterable<Row>): AsyncGenerator<Row> {
+  for await (const row of rows) {
+    const cell = row.find((text) => notText.test(text));
+    if (cell !== undefined) {
+      const code = notText.exec(cell)?.[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+      const shown = cell.slice(0, 20).replaceAll(/\p{C}/gu, '?');
+      throw invalid({ filename }, `has a character (U+${code}) in "${shown}" that CSV cannot hold.`);
+    }
+    yield row;
+  }
+}

@@ -55,6 +55,11 @@ describe('code-minifier', () => {
     expect(await readFile(json!.path, 'utf8')).toBe('{"big":12345678901234567890,"text":"a  b","n":1.50}');
   });
 
+  test('refuses a script of nothing but comments', async () => {
+    const path = await file('empty.js', '// nothing to do\n/* here */\n');
+    await expect(runTool(codeMinifier, [path])).rejects.toMatchObject({ code: 'invalid_input', file: 'empty.js' });
+  });
+
   test('keeps names when it is told to, and makes source maps', async () => {
     const form = { mangle: 'false', source_map: 'true' };
     await using run = await runTool(codeMinifier, [await file('script.js', script)], form);
@@ -122,6 +127,14 @@ describe('text-encoding-converter', () => {
     const path = await file('lines.txt', 'a\nb\r\nc\rd');
     await using run = await runTool(textEncodingConverter, [path], { newline: 'crlf', bom: 'true' });
     expect(await readFile(run.outputs[0]!.path, 'utf8')).toBe('\uFEFFa\r\nb\r\nc\r\nd');
+  });
+
+  test('does not take a few Japanese words for Western ones', async () => {
+    const bytes = Buffer.from('96bc914f2c926c0a93fa967b2c310a938c8b9e2c320a', 'hex'); // 名前,値 日本,1 東京,2
+    const path = await file('words.txt', bytes);
+    await expect(runTool(textEncodingConverter, [path])).rejects.toMatchObject({ code: 'invalid_input' });
+    await using run = await runTool(textEncodingConverter, [path], { from: 'shift_jis' });
+    expect(await readFile(run.outputs[0]!.path, 'utf8')).toBe('名前,値\n日本,1\n東京,2\n');
   });
 
   test('refuses to lose a character', async () => {

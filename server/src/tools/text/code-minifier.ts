@@ -9,6 +9,7 @@ import {
 } from '../../engines/code-minifying.ts';
 import { svgoEngine } from '../../engines/svg.ts';
 import { readTextFile } from '../../engines/text-file.ts';
+import { Failure } from '../../lib/failure.ts';
 import { extensionOf } from '../../lib/media-types.ts';
 import { defineTool } from '../define.ts';
 import { eachInput } from '../each-input.ts';
@@ -37,6 +38,9 @@ export default defineTool({
       const { mangle, source_map } = context.settings;
       const source = { path, filename, text: await readTextFile({ path, filename }) };
       const { code, map } = await minifyCode(type as MinifiableType, source, { mangle, sourceMap: source_map });
+      if (code.trim() === '') {
+        throw new Failure('invalid_input', `"${filename}" holds no code: nothing is left of it.`, { file: filename });
+      }
       const name = `${stem}.min.${extensionOf(type)}`;
       const link = type === 'css' ? `\n/*# sourceMappingURL=${name}.map */` : `\n//# sourceMappingURL=${name}.map`;
       await writeFile(context.output(name), map === undefined ? code : code.trimEnd() + link);
