@@ -21,7 +21,7 @@ export interface OpenFont {
   filename: string;
   /** TrueType or OpenType: what WOFF and EOT wrap. */
   sfnt: Buffer;
-  /** How its glyphs are drawn: quadratic curves (TTF) or cubic ones (OTF). */
+  /** How its glyphs are drawn: quadratic curves (TTF) or cubic ones (OTF). A font of nothing but pictures counts as TTF. */
   outlines: 'ttf' | 'otf';
 }
 
@@ -50,7 +50,11 @@ export async function openFont(
   }
 }
 
-/** Wraps a font for a format; cubic outlines become quadratic ones, or the other way round, where the format asks for it. */
+/**
+ * Wraps a font for a format; cubic outlines become quadratic ones, or the other way round, where the format asks for it.
+ *
+ * @throws Failure `invalid_input` for a font that would lose its axes or colours that way.
+ */
 export async function convertFont(
   font: OpenFont,
   format: 'ttf' | 'otf' | 'woff' | 'woff2',
@@ -58,6 +62,7 @@ export async function convertFont(
 ): Promise<Buffer> {
   if (format === 'woff' || format === 'woff2') return wrap(font, format);
   if (format === font.outlines) return font.sfnt;
+  assertRedrawable(font, format);
   return redrawFont({ bytes: font.sfnt, extension: font.outlines, filename: font.filename }, format, workspace);
 }
 
@@ -78,8 +83,45 @@ async function wrap({ sfnt, filename }: OpenFont, format: 'woff' | 'woff2'): Pro
 /** Where a table directory begins: version, number of tables, three search helpers, then 16 bytes a table. */
 const directoryStart = 12;
 
-/** The version says it, and the tables that hold the outlines must be there and lie within the file. */
+/** Tables whose loss a drawing of the outlines alone would not show. */
+const lostWhenRedrawn: Readonly<Record<string, string>> = {
+  fvar: 'is a variable font, and would lose its axes',
+  COLR: 'is a colour font, and would lose its colours',
+  'SVG ': 'is a colour font, and would lose its colours',
+  sbix: 'is a font of pictures, and would lose them',
+  CBDT: 'is a font of pictures, and would lose them',
+};
+
+function assertRedrawable({ sfnt, filename, outlines }: OpenFont, format: string): void {
+  const tables = tablesOf(sfnt);
+  const [, loss] = Object.entries(lostWhenRedrawn).find(([table]) => tables.has(table)) ?? [];
+  const reason = loss ?? (hasOutlines(tables) ? undefined : 'has pictures in place of outlines');
+  if (reason === undefined) return;
+  const message = `"${filename}" ${reason} as ${format.toUpperCase()}; choose woff2, woff or ${outlines}.`;
+  throw new Failure('invalid_input', message, { file: filename });
+}
+
 function outlinesOf(sfnt: Buffer): OpenFont['outlines'] {
+  const tables = tablesOf(sfnt);
+  if (tables.has('CFF ') || tables.has('CFF2')) return 'otf';
+  if (hasOutlines(tables) || pictureTables.some((table) => tables.has(table))) return 'ttf';
+  throw new Error(`no outlines among the tables ${[...tables].join(', ')}`);
+}
+
+/** Where fonts without outlines keep the pictures of their characters. */
+const pictureTables = ['CBDT', 'EBDT', 'sbix', 'SVG '];
+
+/** Whether the glyphs of a font with these tables are drawn by curves. */
+export function hasOutlines(tables: ReadonlySet<string>): boolean {
+  return tables.has('CFF ') || tables.has('CFF2') || (tables.has('glyf') && tables.has('loca'));
+}
+
+/**
+ * The tables of a font by their four letters.
+ *
+ * @throws Error when one does not lie within the file.
+ */
+export function tablesOf(sfnt: Buffer): Set<string> {
   const tables = new Set<string>();
   for (let index = 0; index < sfnt.readUInt16BE(4); index++) {
     const at = directoryStart + index * 16;
@@ -87,9 +129,7 @@ function outlinesOf(sfnt: Buffer): OpenFont['outlines'] {
     if (end > sfnt.length) throw new Error(`table ${index} ends at ${end} of ${sfnt.length}`);
     tables.add(sfnt.toString('latin1', at, at + 4));
   }
-  if (tables.has('CFF ') || tables.has('CFF2')) return 'otf';
-  if (tables.has('glyf') && tables.has('loca')) return 'ttf';
-  throw new Error(`no outlines among the tables ${[...tables].join(', ')}`);
+  return tables;
 }
 
 const eot = { fontSize: 4, flags: 12, compressed: 0x4, encrypted: 0x1000_0000, key: 0x50 };

@@ -3,7 +3,7 @@ import { toError } from '../../lib/errors.ts';
 import { Failure } from '../../lib/failure.ts';
 import type { Engine } from '../engine.ts';
 import { packageVersion } from '../npm-package.ts';
-import type { OpenFont } from './font-file.ts';
+import { hasOutlines, type OpenFont, tablesOf } from './font-file.ts';
 
 export const fontkit: Engine = {
   id: 'fontkit',
@@ -33,6 +33,16 @@ export function knownCharacters(font: OpenFont, characters: string): Promise<str
   });
 }
 
+/** The characters a font has a glyph for; fontkit counts the mark at the end of the list (U+FFFF) as one. */
+function charactersOf(font: Font): number[] {
+  return font.characterSet.filter((code) => font.hasGlyphForCodePoint(code));
+}
+
+function outlinesOf({ sfnt, outlines }: OpenFont): string {
+  if (!hasOutlines(tablesOf(sfnt))) return 'none (pictures)';
+  return outlines === 'otf' ? 'CFF (cubic)' : 'TrueType (quadratic)';
+}
+
 /** What a font says about itself, as JSON. */
 export function describeFont(opened: OpenFont) {
   return read(opened, (font) => ({
@@ -42,10 +52,10 @@ export function describeFont(opened: OpenFont) {
     postscript_name: font.postscriptName,
     version: font.version,
     copyright: font.copyright,
-    outlines: opened.outlines === 'otf' ? 'CFF (cubic)' : 'TrueType (quadratic)',
+    outlines: outlinesOf(opened),
     glyphs: font.numGlyphs,
-    characters: font.characterSet.length,
-    ranges: rangesOf(font.characterSet),
+    characters: charactersOf(font).length,
+    ranges: rangesOf(charactersOf(font)),
     units_per_em: font.unitsPerEm,
     ascent: font.ascent,
     descent: font.descent,

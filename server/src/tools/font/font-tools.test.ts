@@ -30,7 +30,35 @@ function scan(path: string): { family: string; format: string; characters: numbe
   return { family, format, characters: sizes.reduce((sum, size) => sum + size, 0) };
 }
 
+/** A font with one more table, of bytes that nothing reads. */
+function withTable(font: Buffer, tag: string): Buffer {
+  const count = font.readUInt16BE(4);
+  const directory = Buffer.from(font.subarray(0, 12 + count * 16));
+  directory.writeUInt16BE(count + 1, 4);
+  for (let at = 12; at < directory.length; at += 16)
+    directory.writeUInt32BE(directory.readUInt32BE(at + 8) + 16, at + 8);
+  const entry = Buffer.alloc(16);
+  entry.write(tag, 'latin1');
+  entry.writeUInt32BE(font.length + 16, 8);
+  entry.writeUInt32BE(4, 12);
+  return Buffer.concat([directory, entry, font.subarray(directory.length), Buffer.alloc(4)]);
+}
+
 describe('font-converter', () => {
+  test.each([
+    ['COLR', 'colours'],
+    ['CBDT', 'pictures'],
+  ])('refuses to draw a font with %s anew, and wraps it', async (tag, loss) => {
+    const path = join(directory, `${tag}.ttf`);
+    await writeFile(path, withTable(await readFile(join(samples, 'ttf.ttf')), tag));
+    await expect(runTool(fontConverter, [path], { format: 'otf' })).rejects.toMatchObject({
+      code: 'invalid_input',
+      message: expect.stringContaining(loss) as string,
+    });
+    await using run = await runTool(fontConverter, [path], { format: 'ttf' });
+    expect(run.outputs).toHaveLength(1);
+  });
+
   test.each(['woff2', 'woff', 'otf'])('writes %s with every character', async (format) => {
     const source = join(samples, 'ttf.ttf');
     await using run = await runTool(fontConverter, [source], { format });
@@ -100,6 +128,14 @@ test('webfont-generator packs fonts, style sheet and a page', async () => {
   execFileSync('unzip', ['-q', archive, '-d', directory]);
   expect(await readFile(join(directory, 'My-Font.css'), 'utf8')).toContain('font-family: "My Font"');
   expect(scan(join(directory, 'My-Font.woff2'))).toMatchObject({ family: 'DejaVu Sans' });
+});
+
+test('font-inspector does not count the mark at the end of a list of characters', async () => {
+  const source = join(samples, 'ttf.ttf');
+  await using run = await runTool(fontInspector, [source]);
+  const facts = JSON.parse(await readFile(run.outputs[0]!.path, 'utf8')) as { characters: number; ranges: string[] };
+  expect(facts.characters).toBe(scan(source).characters);
+  expect(facts.ranges.at(-1)).not.toContain('FFFF');
 });
 
 test('font-inspector describes a font and shows it', async () => {
