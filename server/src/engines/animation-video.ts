@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../lib/failure.ts';
+import { writeApng } from './apng.ts';
 import { runFfmpeg } from './ffmpeg.ts';
-import { writeApng } from './image-animation.ts';
 import type { ImageFile, Pixels, Workspace } from './images.ts';
 
 /** Shorter delays are shown as a tenth of a second by every browser. */

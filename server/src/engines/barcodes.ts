@@ -159,10 +159,24 @@ function describe({ format, contentType, bytes, text, position }: ReadResult): F
   const isUpcA = /^(EAN13|UPCA)$/.test(format) && /^0\d{12}$/.test(text);
   return {
     type: isUpcA ? 'UPCA' : format,
-    text: isUpcA ? text.slice(1) : text,
+    text: format === 'UPCE' ? asPrintedUpcE(text) : isUpcA ? text.slice(1) : text,
     ...(contentType === 'Binary' ? { base64: Buffer.from(bytes).toString('base64') } : {}),
     corners: [topLeft, topRight, bottomRight, bottomLeft].map(({ x, y }) => ({ x, y })),
   };
+}
+
+/** Which zeros a UPC-E leaves out, by the digits of the EAN-13 that it stands for (GS1 General Specifications, 5.2.2.4.2). */
+const leftOutZeros: [pattern: RegExp, printed: string][] = [
+  [/^0([01])(\d\d)([0-2])0000(\d{3})(\d)$/, '$1$2$4$3$5'],
+  [/^0([01])(\d{3})00000(\d\d)(\d)$/, '$1$2$33$4'],
+  [/^0([01])(\d{4})00000(\d)(\d)$/, '$1$2$34$4'],
+  [/^0([01])(\d{5})0000([5-9])(\d)$/, '$1$2$3$4'],
+];
+
+/** The eight digits below the bars: the reader widens them to the number of the article. */
+function asPrintedUpcE(text: string): string {
+  const match = leftOutZeros.find(([pattern]) => pattern.test(text));
+  return match === undefined ? text : text.replace(...match);
 }
 
 let reader: Promise<typeof import('zxing-wasm/reader')> | undefined;

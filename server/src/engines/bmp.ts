@@ -10,6 +10,8 @@ const fileHeaderLength = 14;
 const compressions = { none: 0, rle8: 1, rle4: 2, bitfields: 3, alphaBitfields: 6 };
 
 interface BitmapHeader {
+  /** Bytes of the header itself, before masks and palette. */
+  size: number;
   width: number;
   height: number;
   bottomUp: boolean;
@@ -27,7 +29,7 @@ interface BitmapHeader {
 export function decodeBmp(file: Buffer, named: NamedFile): Raster {
   return guarded(named, () => {
     const header = readHeader(file.subarray(fileHeaderLength), named, { icon: false });
-    const pixelsAt = Math.max(file.readUInt32LE(10), fileHeaderLength + 40);
+    const pixelsAt = Math.max(file.readUInt32LE(10), fileHeaderLength + header.size);
     return decodePixels(file.subarray(pixelsAt), header, named);
   });
 }
@@ -67,6 +69,7 @@ function readHeader(dib: Buffer, named: NamedFile, { icon }: { icon: boolean }):
   const colors = bits <= 8 ? Math.min((isCore ? 0 : dib.readUInt32LE(32)) || 2 ** bits, 256) : 0;
   const end = paletteAt + colors * (isCore ? 3 : 4);
   return {
+    size,
     width,
     height,
     bottomUp: storedHeight > 0,

@@ -50,11 +50,11 @@ export async function developCameraRaw(
     ...(bits === 16 ? ['-6'] : []),
     ...['-o', '1', '-T', '-Z', tiff, path],
   ];
-  try {
-    await runProgram('dcraw_emu', args, { signal: workspace.signal });
-  } catch (error) {
+  const { stderrTail } = await runProgram('dcraw_emu', args, { signal: workspace.signal }).catch((error: unknown) => {
     throw error instanceof Failure && error.code === 'engine_failed' ? brokenImage(named, error.log ?? '') : error;
-  }
+  });
+  // What it cannot decode it leaves black or in false colours, and ends with code 0.
+  if (/data corrupted at|unexpected end of file/i.test(stderrTail)) throw brokenImage(named, stderrTail);
   // It ends with code 0 for a file it could not open, too.
   const written = await stat(tiff).catch(() => undefined);
   if (written === undefined || written.size === 0) throw brokenImage(named, 'dcraw_emu wrote nothing');

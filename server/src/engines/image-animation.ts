@@ -1,9 +1,7 @@
-import { writeFile } from 'node:fs/promises';
 import { Failure } from '../lib/failure.ts';
 import { assertDecodable } from './image-failure.ts';
 import type { Size } from './image-geometry.ts';
 import { type OpenImage, type Pixels, readPixels } from './images.ts';
-import { type ApngFrame, encodeApng } from './png.ts';
 import { loadSharp, maxPixels } from './sharp.ts';
 
 /** An animation is never wider than this unless it is asked for. */
@@ -77,23 +75,4 @@ export function keptFrames(delays: readonly number[], dropped: number): { index:
     kept.push({ index, delay });
   }
   return kept;
-}
-
-/** Writes frames as an animated PNG that keeps every pixel. */
-export async function writeApng(
-  frames: readonly Pixels[],
-  { delay, loop }: { delay: readonly number[]; loop: number },
-  path: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const sharp = await loadSharp();
-  const encoded: ApngFrame[] = [];
-  for (const [index, { data, width, height }] of frames.entries()) {
-    signal.throwIfAborted();
-    const png = await sharp(data, { raw: { width, height, channels: 4 } })
-      .png({ palette: false })
-      .toBuffer();
-    encoded.push({ png, delay: delay[index] ?? 100 });
-  }
-  await writeFile(path, encodeApng(encoded, loop));
 }

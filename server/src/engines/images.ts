@@ -4,6 +4,7 @@ import type { Sharp } from 'sharp';
 import { Failure } from '../lib/failure.ts';
 import type { FileTypeId } from '../lib/media-types.ts';
 import { readHead } from '../lib/read-head.ts';
+import { decodeApng, writeApng } from './apng.ts';
 import { encodeBmp, decodeBmp } from './bmp.ts';
 import { cameraRawDecoder, developCameraRaw } from './camera-raw.ts';
 import type { Engine } from './engine.ts';
@@ -114,7 +115,7 @@ export interface OpenImage {
 }
 
 export interface OpenOptions {
-  /** Keep the frames of a GIF or WebP (true unless told): only for outputs that can move. */
+  /** Keep the frames of a GIF, WebP or animated PNG (true unless told): only for outputs that can move. */
   animated?: boolean;
   /** False: leave the pixels as they are stored and forget the orientation tag. */
   autoOrient?: boolean;
@@ -130,6 +131,8 @@ export interface OpenOptions {
  */
 export async function openImage(file: ImageFile, workspace: Workspace, options: OpenOptions = {}): Promise<OpenImage> {
   try {
+    const moving = file.type === 'png' && options.animated !== false ? await openApng(file, workspace) : undefined;
+    if (moving !== undefined) return moving;
     const image = await imageFrom(await openPipeline(file, workspace, options), file, workspace, options);
     return file.type === 'raw' ? { ...image, exifFrom: file.path } : image;
   } catch (error) {
@@ -200,6 +203,30 @@ async function openPipeline(file: ImageFile, workspace: Workspace, options: Open
       return openWithSharp(path, moves ? { pages: -1 } : {});
     }
   }
+}
+
+/** As much of a PNG as stands before its pixels, but for a very large colour profile. */
+const pngHeadBytes = 65_536;
+
+/** Undefined for a PNG that does not move. */
+async function openApng(file: ImageFile, workspace: Workspace): Promise<OpenImage | undefined> {
+  if (!(await readHead(file.path, pngHeadBytes)).includes('acTL')) return undefined;
+  const decoded = await decodeApng(await readFile(file.path), file, workspace.signal);
+  if (decoded === undefined) return undefined;
+  const { data, width, height, frames, timing } = decoded;
+  const sharp = await loadSharp();
+  const raw = { width, height: height * frames, channels: 4, pageHeight: height } as const;
+  return {
+    file,
+    workspace,
+    pipeline: sharp(data, { raw, pages: -1, limitInputPixels: maxPixels }),
+    ...{ width, height, frames, timing },
+    hasAlpha: true,
+    isGrey: false,
+    is16Bit: false,
+    hasProfile: false,
+    hasThumbnail: false,
+  };
 }
 
 /** A gamma stands before the pixels: only a file that says one there is read whole. */
@@ -283,15 +310,7 @@ const encoders: Record<ImageFormat, Encoder> = {
         mozjpeg: options.effort === 'best',
       })
       .toFile(path),
-  png: (image, path, options) =>
-    prepared(image, options, { deep: options.palette !== true })
-      .png({
-        progressive: options.progressive ?? false,
-        ...(options.palette === true ? { palette: true, quality: options.quality ?? 100 } : {}),
-        ...(options.effort === 'best' ? { effort: 10 } : options.effort === 'draft' ? { effort: 3 } : {}),
-        ...(options.effort === 'best' || options.lossless === true ? { compressionLevel: 9 } : {}),
-      })
-      .toFile(path),
+  png: (image, path, options) => (image.frames > 1 ? writeMovingPng : writePng)(image, path, options),
   webp: (image, path, options) =>
     prepared(image, options)
       .webp({
@@ -325,6 +344,34 @@ const encoders: Record<ImageFormat, Encoder> = {
   heic: writeHeic,
   jxl: writeJxl,
 };
+
+function writePng(image: OpenImage, path: string, options: EncodeOptions): Promise<unknown> {
+  return prepared(image, options, { deep: options.palette !== true })
+    .png({
+      progressive: options.progressive ?? false,
+      ...(options.palette === true ? { palette: true, quality: options.quality ?? 100 } : {}),
+      ...(options.effort === 'best' ? { effort: 10 } : options.effort === 'draft' ? { effort: 3 } : {}),
+      ...(options.effort === 'best' || options.lossless === true ? { compressionLevel: 9 } : {}),
+    })
+    .toFile(path);
+}
+
+/** The frames of an animated PNG, whole and without a palette of their own: one would have to hold for all. */
+async function writeMovingPng(image: OpenImage, path: string, options: EncodeOptions): Promise<void> {
+  const { frames: count, timing, workspace } = image;
+  const strip = prepared(image, { ...options, keepMetadata: false })
+    .toColourspace('srgb')
+    .ensureAlpha()
+    .raw();
+  const { data, info } = await strip.toBuffer({ resolveWithObject: true });
+  const length = data.length / count;
+  const frames = Array.from({ length: count }, (_, index) => ({
+    data: data.subarray(index * length, (index + 1) * length),
+    width: info.width,
+    height: info.height / count,
+  }));
+  await writeApng(frames, timing ?? { delay: [], loop: 0 }, path, workspace.signal);
+}
 
 /** GIF has no quality of its own: fewer colours, and small differences between frames are left out. */
 function gifPalette(quality: number): { colours: number; interFrameMaxError: number } {
@@ -374,11 +421,17 @@ async function writeBmp(image: OpenImage, path: string, options: EncodeOptions):
 
 /** All usual sizes up to the image's own, each on a transparent square; never enlarged, except to the smallest. */
 async function writeIco(image: OpenImage, path: string, options: EncodeOptions): Promise<void> {
-  const { data } = await prepared(image, { ...options, keepMetadata: false })
+  // In two steps: a second size for one pipeline would take the place of the one a tool asked for.
+  const whole = await prepared(image, { ...options, keepMetadata: false })
+    .png({ compressionLevel: 1 })
+    .toBuffer();
+  const { data, info } = await (
+    await openWithSharp(whole)
+  )
     .resize(256, 256, { fit: 'inside', withoutEnlargement: true })
     .png()
     .toBuffer({ resolveWithObject: true });
-  const longest = Math.max(image.width, image.height);
+  const longest = Math.max(info.width, info.height);
   const pictures = [];
   for (const edge of iconSizes.filter((size) => size <= longest || size === iconSizes[0])) {
     const square = (await openWithSharp(data)).resize(edge, edge, { fit: 'contain', background: '#00000000' });
@@ -504,7 +557,7 @@ export function canBeClear(format: ImageFormat): boolean {
   return format !== 'jpeg' && format !== 'bmp';
 }
 
-/** Whether a format shows frames one after the other. */
-export function canMove(format: ImageFormat): boolean {
-  return animatedFormats.includes(format);
+/** Whether a file of this type goes on moving in a format. Others become a still PNG: what few programs play is not made unasked. */
+export function canMove(format: ImageFormat, from: FileTypeId): boolean {
+  return animatedFormats.includes(format) || (format === 'png' && from === 'png');
 }

@@ -60,13 +60,42 @@ export async function readSvgText(path: string, named: NamedFile): Promise<strin
   }
 }
 
+/** CSS pixels in one of each unit of length (CSS Values and Units, section 6.2). */
+const unitPixels: Record<string, number> = { in: 96, cm: 96 / 2.54, mm: 96 / 25.4, q: 96 / 101.6, pt: 96 / 72, pc: 16 };
+const lengths = /(?<![\w.#-])([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)(in|cm|mm|q|pt|pc)\b/gi;
+const startTags = /<[a-z](?:"[^"<]*"|'[^'<]*'|[^'"<>])*>/gi;
+const lengthAttributes =
+  /(\s(?:width|height|[xyr]|[xy][12]|[cdfr][xy]|ref[xy]|marker(?:width|height)|style|font-size|stroke-width|stroke-dash(?:array|offset)|(?:letter|word)-spacing|textlength|startoffset)\s*=\s*)("[^"]*"|'[^']*')/gi;
+const styleSheets = /(<style\b[^<>]*>\s*(?:<!\[CDATA\[)?)([^<]*)/gi;
+
+/**
+ * The drawing with its lengths in pixels: libvips takes an inch for 72 of them instead of 96, so what is measured in points or
+ * millimetres would come out too small beside what is not, and cut off where there is no view box.
+ */
+function withPixelLengths(source: string): string {
+  const inPixels = (text: string) =>
+    text.replace(lengths, (_, value: string, unit: string) => {
+      return `${Number((Number(value) * (unitPixels[unit.toLowerCase()] ?? 1)).toFixed(6))}px`;
+    });
+  return source
+    .replace(startTags, (tag) =>
+      tag.replace(lengthAttributes, (_, name: string, value: string) => name + inPixels(value)),
+    )
+    .replace(styleSheets, (_, tag: string, rules: string) => tag + inPixels(rules));
+}
+
+/** What libvips is given. */
+async function readDrawing(path: string, named: NamedFile): Promise<Buffer> {
+  return Buffer.from(withPixelLengths(await readSvgText(path, named)));
+}
+
 /**
  * Opens a drawing for rasterising, at its own size in CSS pixels or scaled to `dpi`. Handed over as bytes, never by path:
  * without a base address the renderer resolves no reference to another file.
  */
 export async function openSvg(path: string, named: NamedFile, dpi = 96): Promise<Sharp> {
   await provideFont();
-  return openWithSharp(Buffer.from(await readSvgText(path, named)), { density: Math.max(1, dpi * dpiToDensity) });
+  return openWithSharp(await readDrawing(path, named), { density: Math.max(1, dpi * dpiToDensity) });
 }
 
 /** The finest libvips draws. */
@@ -218,7 +247,7 @@ export async function drawingSize(path: string, named: NamedFile): Promise<{ wid
   try {
     // No pixel is made here: what it is drawn at decides whether that is too many.
     const options = { density: 96 * dpiToDensity, limitInputPixels: false };
-    const drawing = await openWithSharp(Buffer.from(await readSvgText(path, named)), options);
+    const drawing = await openWithSharp(await readDrawing(path, named), options);
     const { width, height } = await drawing.metadata();
     if (width > 0 && height > 0) return { width, height };
     throw brokenImage(named, `size ${width} x ${height}`);

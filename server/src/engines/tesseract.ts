@@ -104,13 +104,31 @@ export const blankRecognition: Recognition = {
   hocr: `${hocrHead}<div class='ocr_page' id='page_1' title='image ""; ppageno 0'></div></body></html>`,
 };
 
+/** Below this a page may lie on its side or upside down: its letters are then taken for others. */
+const doubtfulConfidence = 60;
+/** Automatic page segmentation, without and with a look at how the page is turned. */
+const [automatic, automaticTurned] = [3, 1];
+
 /**
- * Recognises the text of a picture (PNG, TIFF or JPEG, upright).
+ * Recognises the text of a picture (PNG, TIFF or JPEG), also of a page that was scanned on its side or upside down when the
+ * layout is to be found out; places are those of the picture as it is.
  *
  * @throws Failure `invalid_input` when it cannot be read; `timed_out`, `engine_failed`.
  */
 export async function recognise(picture: string, options: RecognitionOptions): Promise<Recognition> {
-  const base = join(options.scratch, 'recognised');
+  const found = await recogniseAs(picture, 'recognised', options);
+  const confidence = meanConfidence(found);
+  if (options.psm !== automatic || confidence === 0 || confidence >= doubtfulConfidence) return found;
+  const turned = await recogniseAs(picture, 'turned', { ...options, psm: automaticTurned });
+  return meanConfidence(turned) > confidence ? turned : found;
+}
+
+function meanConfidence({ words }: Recognition): number {
+  return words.reduce((sum, { confidence }) => sum + confidence, 0) / Math.max(1, words.length);
+}
+
+async function recogniseAs(picture: string, name: string, options: RecognitionOptions): Promise<Recognition> {
+  const base = join(options.scratch, name);
   await runTesseract(picture, base, options, [
     '-c',
     'tessedit_create_txt=1',

@@ -1,4 +1,5 @@
-import { animationSize, frameOf, joinFrames, writeApng } from '../../engines/image-animation.ts';
+import { writeApng } from '../../engines/apng.ts';
+import { animationSize, frameOf, joinFrames } from '../../engines/image-animation.ts';
 import { assertDecodable } from '../../engines/image-failure.ts';
 import type { Size } from '../../engines/image-geometry.ts';
 import { type Pixels, openImage, writeImage } from '../../engines/images.ts';

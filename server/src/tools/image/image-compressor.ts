@@ -113,7 +113,8 @@ async function compress(input: InputFile, context: ToolContext<Settings>): Promi
 async function compressResult({ pictures, path, format }: Result, context: ToolContext<Settings>): Promise<void> {
   const { settings } = context;
   const opened: OpenImage[] = [];
-  for (const picture of pictures) opened.push(await openImage(picture, context, { animated: canMove(format) }));
+  for (const picture of pictures)
+    opened.push(await openImage(picture, context, { animated: canMove(format, picture.type) }));
   const images = opened.map((image) => withinBounds(image, settings));
   const isLossless = settings.mode === 'lossless';
   const fallback = { strip: settings.strip_metadata, exact: isLossless };

@@ -157,6 +157,21 @@ test('a photo taken on its side comes out upright', async () => {
   expect(difference(await pixel(result.path, 140, 20), quarterColors.topLeft)).toBeLessThan(8);
 });
 
+test('a bitmap of OS/2, whose pixels start sooner than those of Windows can, is read', async () => {
+  const path = join(directory, 'os2.bmp');
+  const header = Buffer.alloc(26);
+  header.write('BM', 0, 'latin1');
+  header.writeUInt32LE(26 + 6, 10);
+  header.writeUInt32LE(12, 14);
+  for (const [index, value] of [8, 2, 1, 1].entries()) header.writeUInt16LE(value, 18 + index * 2);
+  const palette = [20, 40, 220, 200, 180, 40];
+  await writeFile(path, Buffer.concat([header, Buffer.from([...palette, 0x00, 0, 0, 0, 0xff, 0, 0, 0])]));
+  await using result = await convert(path, { format: 'png' });
+  expect(await sharp(result.path).metadata()).toMatchObject({ width: 8, height: 2 });
+  expect(await pixel(result.path, 3, 0)).toEqual([40, 180, 200]);
+  expect(await pixel(result.path, 3, 1)).toEqual([220, 40, 20]);
+});
+
 test('a raw photo is developed', async () => {
   await using result = await convert(keptFixture('photo.dng'), { format: 'jpeg' });
   expect(result.filename).toBe('photo.jpg');

@@ -53,7 +53,7 @@ export default defineTool({
   run: (context) =>
     eachPicture(context, context.settings.format, async (picture, path, format) => {
       const { quality, lossless, background, dpi } = context.settings;
-      const image = await openImage(picture, context, { animated: canMove(format), dpi });
+      const image = await openImage(picture, context, { animated: canMove(format, picture.type), dpi });
       await writeImage(image, path, format, { quality, lossless, background, dpi });
     }),
 });

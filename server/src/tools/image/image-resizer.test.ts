@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -14,6 +14,7 @@ import {
   writeImages,
 } from '../../../test/image-fixtures.ts';
 import { runTool } from '../../../test/run-tool.ts';
+import imageConverter from './image-converter.ts';
 import imageResizer from './image-resizer.ts';
 
 let directory: string;
@@ -99,4 +100,12 @@ test('a run that was ended stops', async () => {
 test('a size is needed, once', async () => {
   await expect(runTool(imageResizer, [files['photo.jpg']], {})).rejects.toThrow('width');
   await expect(runTool(imageResizer, [files['photo.jpg']], { width: '5', percent: '5' })).rejects.toThrow('percent');
+});
+
+test('an icon holds no picture larger than was asked for', async () => {
+  await using icon = await runTool(imageConverter, [files['photo.jpg']], { format: 'ico' });
+  await using run = await runTool(imageResizer, [icon.outputs[0]!], { width: '48' });
+  const file = await readFile(run.outputs[0]!.path);
+  const edges = Array.from({ length: file.readUInt16LE(4) }, (_, index) => file[6 + index * 16]);
+  expect(edges).toEqual([16, 24, 32, 48]);
 });

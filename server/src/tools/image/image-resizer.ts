@@ -45,7 +45,7 @@ export default defineTool({
   },
   run: (context) =>
     eachPicture(context, context.settings.format, async (picture, path, format) => {
-      const image = await openImage(picture, context, { animated: canMove(format) });
+      const image = await openImage(picture, context, { animated: canMove(format, picture.type) });
       const resized = withSteps(image, (pipeline) => resizeSteps(pipeline, image, context.settings));
       await writeImage(resized, path, format, { quality: context.settings.quality });
     }),

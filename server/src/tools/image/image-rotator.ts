@@ -34,7 +34,10 @@ export default defineTool({
   run: (context) =>
     eachPicture(context, 'keep', async (picture, path, format) => {
       const { angle, auto_orient, background } = context.settings;
-      const image = await openImage(picture, context, { animated: canMove(format), autoOrient: auto_orient });
+      const image = await openImage(picture, context, {
+        animated: canMove(format, picture.type),
+        autoOrient: auto_orient,
+      });
       const hasCorners = angle % 90 !== 0;
       const isClear = hasCorners && background === 'transparent' && canBeClear(format);
       const corners = background === 'transparent' ? (isClear ? '#00000000' : '#ffffff') : background;

@@ -38,7 +38,7 @@ export default defineTool({
 async function split(input: Picture, context: ToolContext<Values<typeof settings>>): Promise<void> {
   const { rows, columns, tile_width: tileWidth, tile_height: tileHeight } = context.settings;
   const format = keptFormat(input.type);
-  const image = await openImage(input, context, { animated: canMove(format) });
+  const image = await openImage(input, context, { animated: canMove(format, input.type) });
   const grid = tileRows(image, { rows, columns, tileWidth, tileHeight }, input.filename);
   const digits = (count = 0) => String(count).length;
   const number = (index: number, count: number | undefined) => String(index + 1).padStart(digits(count), '0');

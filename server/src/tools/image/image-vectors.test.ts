@@ -37,6 +37,7 @@ async function makeFiles() {
     'small.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><path d="M0 0h8v8z"/></svg>',
     'cut.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="240" height="160" vi',
     'broken.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><path d="M0 0h8v8z"></svg>',
+    'printed.svg': `<svg xmlns="http://www.w3.org/2000/svg" width="30mm" height="0.5in"><style>.b { width: 36pt }</style><rect width="100%" height="100%" fill="#dc2828"/><rect width="72pt" height="24" fill="#28b43c"/><rect class="b" height="24" y="24" fill="#2850dc"/></svg>`,
     'huge.svg':
       '<svg xmlns="http://www.w3.org/2000/svg" width="20000" height="20000"><rect width="9" height="9"/></svg>',
     'logo.png': quarters().png().toBuffer(),
@@ -145,4 +146,24 @@ test('a traced image shows the same shapes', async () => {
   await using outline = await runTool(imageVectorizer, [files['logo.png']], { color_mode: 'bw' });
   const colors = (await readFile(outline.outputs[0]?.path ?? '', 'utf8')).match(/fill="[^"]+"/g);
   expect(new Set(colors)).toEqual(new Set(['fill="#000000"']));
+});
+
+test('lengths in millimetres, points and inches are those of CSS, beside others in pixels', async () => {
+  await using run = await runTool(svgRasterizer, [files['printed.svg']]);
+  const path = run.outputs[0]!.path;
+  expect(await sharp(path).metadata()).toMatchObject({ width: 113, height: 48 });
+  const [red, green, blue] = [
+    [220, 40, 40],
+    [40, 180, 60],
+    [40, 80, 220],
+  ];
+  for (const [x, y, color] of [
+    [94, 10, green],
+    [98, 10, red],
+    [46, 40, blue],
+    [50, 40, red],
+  ] as const)
+    expect(await pixel(path, x, y)).toEqual(color);
+  await using fine = await runTool(svgRasterizer, [files['printed.svg']], { dpi: '300' });
+  expect(await sharp(fine.outputs[0]!.path).metadata()).toMatchObject({ height: 150, density: 300 });
 });

@@ -44,7 +44,7 @@ export function editEach(
   inputs: readonly InputFile[] = context.inputs,
 ): Promise<void> {
   const write = async (picture: Picture, path: string, format: ImageFormat) => {
-    const edited = await edit(await openImage(picture, context, { animated: canMove(format) }));
+    const edited = await edit(await openImage(picture, context, { animated: canMove(format, picture.type) }));
     await writeImage(edited, path, format, { quality: 90, ...options });
   };
   return eachPicture(context, 'keep', write, inputs);

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -56,6 +56,27 @@ test('other tools keep it too', async () => {
   await using run = await runTool(imageResizer, [photo], { width: '32', format: 'webp' });
   expect(await exifOf(run)).toMatchObject(shot);
 });
+
+test('a photo with damaged pixels is refused, not developed to false colours', async () => {
+  const path = join(directory, 'damaged.dng');
+  await writeFile(path, withDamagedPixels(await readFile(keptFixture('photo.dng'))));
+  await expect(runTool(rawPhotoConverter, [path])).rejects.toMatchObject({
+    code: 'invalid_input',
+    file: 'damaged.dng',
+  });
+});
+
+/** The pixels as lossless JPEG of 12 bits, each 4095 darker than the one before: below black at once. */
+function withDamagedPixels(photo: Buffer): Buffer {
+  const compression = Buffer.from([0x03, 0x01, 3, 0, 1, 0, 0, 0]); // Tag 259, a short.
+  photo.writeUInt16LE(7, photo.indexOf(compression) + compression.length);
+  const huffmanTable = [0xff, 0xc4, 0, 20, 0, 1, ...Array<number>(15).fill(0), 12];
+  const frame = [0xff, 0xc3, 0, 11, 12, 0, 64, 0, 96, 1, 0, 0x11, 0];
+  const scan = [0xff, 0xda, 0, 8, 1, 0, 0, 1, 0, 0];
+  const pixelsAt = 420;
+  photo.fill(0, pixelsAt).set([0xff, 0xd8, ...huffmanTable, ...frame, ...scan], pixelsAt);
+  return photo;
+}
 
 test('a photo that says nothing of itself is developed all the same', async () => {
   await using run = await runTool(rawPhotoConverter, [keptFixture('photo.dng')], { half_size: 'true' });

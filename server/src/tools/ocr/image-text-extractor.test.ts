@@ -62,6 +62,26 @@ describe('image-text-extractor', { timeout: 60_000 }, () => {
       }
     }));
 
+  test.each([90, 180, 270])(
+    'a page that was scanned turned by %i degrees is read, its words where they stand',
+    (angle) =>
+      withTemporaryDirectory(async (directory) => {
+        const lines = [
+          'The quick brown fox jumps over the lazy dog',
+          'while nine wizards quietly judge my vow and',
+          'every good boy deserves fudge on Sunday, so',
+          'pack my box with five dozen liquor jugs now',
+        ];
+        const path = join(directory, 'turned.png');
+        await sharp(drawing(lines)).rotate(angle).png().toFile(path);
+        expect((await extract(path)).split(/\n+/).slice(0, 4)).toEqual(lines);
+        const page = await firstPage(path);
+        const { left = 0, top = 0 } = page?.words[0] ?? {};
+        const { width = 0, height = 0 } = page ?? {};
+        expect(angle === 90 ? left > width / 2 : top > height / 2).toBe(true);
+      }),
+  );
+
   test('every page of a TIFF is read; hOCR is well-formed and names the file, not a path', () =>
     withTemporaryDirectory(async (directory) => {
       const path = join(directory, 'two.tiff');

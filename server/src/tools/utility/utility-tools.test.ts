@@ -182,6 +182,14 @@ describe('bar codes', () => {
     expect(report.codes[0]?.type).toContain(seen);
   });
 
+  test.each(['04965802', '01234531', '01234543', '04124498'])('of kind upce are read as printed: %s', async (text) => {
+    await using made = await runTool(barcodeGenerator, [], { type: 'upce', text });
+    await using read = await runTool(barcodeReader, [made.outputs[0]!]);
+    expect(JSON.parse(await readFile(read.outputs[0]!.path, 'utf8'))).toMatchObject({
+      codes: [{ type: 'UPCE', text }],
+    });
+  });
+
   test('are made of a list, and drawn as SVG', async () => {
     const list = await file('list.csv', 'code;name\n4006381333931;pen\n');
     await using run = await runTool(barcodeGenerator, [list], { format: 'svg', type: 'code128' });
