@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { Failure } from '../lib/failure.ts';
 import { runProgram } from '../sandbox/program.ts';
 import type { Engine } from './engine.ts';
+import type { PdfFile } from './pdf-lib.ts';
 
 /** AGPL: only ever a program of its own. */
 export const ghostscript: Engine = {
@@ -27,22 +28,25 @@ interface RewriteOptions {
   /** A private directory: with TMPDIR there, nothing else in /tmp can be read. */
   scratch: string;
   signal: AbortSignal;
+  /** The pages that are in `input`, 0-based; all of them without it. */
+  pages?: readonly number[];
 }
 
 /**
  * Writes a copy in shades of grey: text, drawings, shadings and images of every kind. Images keep their pixels. Bookmarks
  * and links stay; form fields become part of the page.
  *
- * @throws Failure `engine_failed`; `invalid_input` for a picture that Ghostscript cannot read.
+ * @param file what `input` was written from.
+ * @throws Failure `engine_failed`; `invalid_input` for a picture that Ghostscript cannot read, or a font it does not have.
  */
-export async function toGray(options: RewriteOptions): Promise<void> {
+export async function toGray(file: PdfFile, options: RewriteOptions): Promise<void> {
   const { filename } = options;
   const { isWritten, log } = await rewrite(options, [
     '-sColorConversionStrategy=Gray',
     '-dProcessColorModel=/DeviceGray',
   ]);
-  if (isWritten) return refuseLostPicture(log, filename);
-  throw new Failure('engine_failed', `${filename} could not be made grey.`, { file: filename, log });
+  if (!isWritten) throw new Failure('engine_failed', `${filename} could not be made grey.`, { file: filename, log });
+  await refuseLosses(log, file, options.pages);
 }
 
 /**
@@ -61,15 +65,29 @@ export async function redrawPdf(options: RewriteOptions): Promise<void> {
 /** What Ghostscript says may be long: a line a page. */
 export const maxLogBytes = 16 * 1024 * 1024;
 
+/** What Ghostscript 10 says of a composite font that is not in the file, and older ones. */
+const replacedFont = /object lacks a required Subtype|Can't find CID font/;
+
 /**
- * Ghostscript leaves out a picture that it cannot read, and tells so only when it is not told to be quiet.
+ * Ghostscript leaves out a picture that it cannot read, and writes the letters of a Chinese, Japanese or Korean font that
+ * is not in the file with Latin ones; it tells so only when it is not told to be quiet.
  *
  * @throws Failure `invalid_input`
  */
-export function refuseLostPicture(log: string, filename: string): void {
-  if (!log.includes('image error')) return;
-  const message = `A picture in ${filename} is damaged, or coded in a way that cannot be read here.`;
-  throw new Failure('invalid_input', message, { file: filename, log: log.slice(-4000) });
+export async function refuseLosses(
+  log: string,
+  file: PdfFile,
+  pages: readonly number[] = [...file.pages.keys()],
+): Promise<void> {
+  const { filename } = file;
+  const refuse = (message: string) => new Failure('invalid_input', message, { file: filename, log: log.slice(-4000) });
+  if (log.includes('image error'))
+    throw refuse(`A picture in ${filename} is damaged, or coded in a way that cannot be read here.`);
+  if (!replacedFont.test(log)) return;
+  const { missingCompositeFonts } = await import('./pdf/missing-fonts.ts');
+  const [font] = missingCompositeFonts(file, pages);
+  if (font === undefined) return;
+  throw refuse(`${filename} uses the font ${font} without having it inside, so its letters cannot be drawn here.`);
 }
 
 /** Images keep their pixels. */

@@ -106,6 +106,12 @@ export async function writeAttachment(
   return attachments.writeAttachment(attachment, path, options);
 }
 
+/** Leaves out every file inside a PDF, in place. */
+export async function removeAttachments(file: PdfFile): Promise<void> {
+  const attachments = await import('./pdf/attachments.ts');
+  attachments.removeAttachments(file);
+}
+
 /** What a file says of itself. */
 export async function readProperties(file: PdfFile): Promise<DocumentProperties> {
   const metadata = await import('./pdf/metadata.ts');

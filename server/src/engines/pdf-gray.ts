@@ -30,7 +30,8 @@ export async function grayPages(
   const { filename } = file;
   await flattenPages(file, { forms: true, annotations: true, pages: chosen });
   await withPlainPages(file, chosen, () => writeSelection([{ file, pages: chosen }], colored));
-  await toGray({ input: colored, output: gray, filename, scratch: directory, signal }).catch((error: unknown) => {
+  const how = { input: colored, output: gray, filename, scratch: directory, signal, pages: chosen };
+  await toGray(file, how).catch((error: unknown) => {
     signal.throwIfAborted();
     throw error instanceof Failure ? unreadable(error, filename) : error;
   });

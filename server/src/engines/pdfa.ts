@@ -1,9 +1,9 @@
 import { open, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../lib/failure.ts';
-import { maxLogBytes, refuseLostPicture } from './ghostscript.ts';
+import { maxLogBytes, refuseLosses } from './ghostscript.ts';
 import { runProgram } from '../sandbox/program.ts';
-import { reportOf } from './pdf-edit.ts';
+import { removeAttachments, reportOf } from './pdf-edit.ts';
 import { openPdf, refuseDamage, savePdf, type PdfFile } from './pdf-lib.ts';
 import { readPdf } from './pdfium.ts';
 import { isBlankPage } from './visible-area.ts';
@@ -55,6 +55,8 @@ export async function writePdfa(file: PdfFile, output: string, options: PdfaOpti
   await refuseDamage(file);
   const directory = await mkdtemp(join(options.scratch, 'pdfa-'));
   const [source, intent] = [join(directory, 'source.pdf'), join(directory, 'intent.ps')];
+  // Ghostscript would write them into any level, and the first of a portfolio as a page.
+  await removeAttachments(file);
   await savePdf(file.context, source); // Decrypted: Ghostscript writes a blank page for what it cannot open.
   await writeFile(intent, outputIntent);
   const args = [
@@ -81,9 +83,16 @@ export async function writePdfa(file: PdfFile, output: string, options: PdfaOpti
   if (written === undefined || written.size === 0) {
     throw new Failure('engine_failed', `${filename} could not be written as PDF/A.`, { file: filename, log });
   }
-  refuseLostPicture(log, filename);
+  await refuseLosses(log, file);
+  if (/reverting to normal PDF output/i.test(log)) throw notAllowed(filename, log);
   await compareBlanks(source, output, options);
   return log.split('\n').filter((line) => /not permitted in PDF\/A|not allowed in PDF\/A/i.test(line));
+}
+
+/** Such as a letter that its font does not have. */
+function notAllowed(file: string, log: string): Failure {
+  const message = `${file} holds something that PDF/A does not allow, and that cannot be left out.`;
+  return new Failure('invalid_input', message, { file, log: log.slice(-4000) });
 }
 
 /** What colours without a profile mean, as the standard wants it. */

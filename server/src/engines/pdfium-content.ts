@@ -161,7 +161,7 @@ export function readContent(
       fills: [],
       drawings: [],
       images: [],
-      links: readLinks(module, handles, toShown, scratch),
+      links: readLinks(module, handles),
     };
     for (const { object, matrix } of pageObjects(module, handles.page, toShown, scratch)) {
       const type = module._FPDFPageObj_GetType(object);
@@ -376,22 +376,26 @@ function readString(
   );
 }
 
-function readLinks(module: ContentModule, { document, page }: Handles, toShown: Matrix, scratch: number) {
-  const links: PageContent['links'] = [];
-  module.HEAP32[scratch / 4] = 0;
-  while (links.length < 10_000 && module._FPDFLink_Enumerate(page, scratch, scratch + 4) !== 0) {
-    const link = module.HEAP32[(scratch + 4) / 4] ?? 0;
-    const action = module._FPDFLink_GetAction(link);
-    if (action === 0) continue;
-    const address = readString(module, scratch, (buffer, length) =>
-      module._FPDFAction_GetURIPath(document, action, buffer, length),
-    );
-    if (!/^(https?:\/\/|mailto:)/i.test(address)) continue;
-    module._FPDFLink_GetAnnotRect(link, scratch + 16);
-    const [left = 0, top = 0, right = 0, bottom = 0] = floats(module, scratch + 16, 4);
-    links.push({ ...shownBox(toShown, left, bottom, right, top), address });
-  }
-  return links;
+/** The addresses that places on an open page lead to. */
+export function readLinks(module: ContentModule, { document, page }: Handles): PageContent['links'] {
+  return withScratch(module, (scratch) => {
+    const toShown = shownMatrix(module, page, scratch);
+    const links: PageContent['links'] = [];
+    module.HEAP32[scratch / 4] = 0;
+    while (links.length < 10_000 && module._FPDFLink_Enumerate(page, scratch, scratch + 4) !== 0) {
+      const link = module.HEAP32[(scratch + 4) / 4] ?? 0;
+      const action = module._FPDFLink_GetAction(link);
+      if (action === 0) continue;
+      const address = readString(module, scratch, (buffer, length) =>
+        module._FPDFAction_GetURIPath(document, action, buffer, length),
+      );
+      if (!/^(https?:\/\/|mailto:)/i.test(address)) continue;
+      module._FPDFLink_GetAnnotRect(link, scratch + 16);
+      const [left = 0, top = 0, right = 0, bottom = 0] = floats(module, scratch + 16, 4);
+      links.push({ ...shownBox(toShown, left, bottom, right, top), address });
+    }
+    return links;
+  });
 }
 
 interface Point {

@@ -5,10 +5,13 @@ import { Failure } from '../lib/failure.ts';
 import type { Engine } from './engine.ts';
 import { damagedPage, findDamagedPages, maxPages, openPdf, savePdf } from './pdf-lib.ts';
 import { scanForDamage } from './pdf/damage-scan.ts';
+import { flattenAnnotations, hasDrawnAnnotations, type AnnotationModule } from './pdfium-annotations.ts';
+import { letTableGrow, provideCjkFonts, type FontModule } from './pdfium-cjk-fonts.ts';
 import {
   hideText,
   keepDrawings,
   readContent,
+  readLinks,
   type Box,
   type ContentModule,
   type ContentOptions,
@@ -29,11 +32,11 @@ export const pdfium: Engine = {
 };
 
 /** PDFium's C functions and memory, as Emscripten shows them. Pointers are numbers; 0 is none. */
-interface PdfiumModule extends ContentModule {
+interface PdfiumModule extends ContentModule, AnnotationModule, FontModule {
   readonly HEAPU8: Uint8Array;
   readonly HEAPF32: Float32Array;
   readonly HEAPF64: Float64Array;
-  wasmExports: { malloc(size: number): number; free(pointer: number): void };
+  wasmExports: ContentModule['wasmExports'] & FontModule['wasmExports'];
   _PDFium_Init(): void;
   _FPDF_LoadMemDocument(data: number, size: number, password: number): number;
   _FPDF_GetLastError(): number;
@@ -55,8 +58,6 @@ interface PdfiumModule extends ContentModule {
     flags: number,
   ): void;
   _FPDFDOC_InitFormFillEnvironment(document: number, callbacks: number): number;
-  _FORM_OnAfterLoadPage(page: number, form: number): void;
-  _FORM_OnBeforeClosePage(page: number, form: number): void;
   _FPDF_FFLDraw(
     form: number,
     bitmap: number,
@@ -118,7 +119,10 @@ export interface PdfReader {
    * @throws Failure `resource_limit` for a page larger than 14 400 points or 100 megapixels; `invalid_input`
    */
   render(page: number, options: RenderOptions): RenderedPage;
-  /** The text of a page in reading order, as PDFium gives it: lines end with CR LF, U+FFFE is a hyphen at a line's end. */
+  /**
+   * The text of a page in reading order, as PDFium gives it: lines end with CR LF, U+FFFE is a hyphen at a line's end. What
+   * stands in fields and notes comes last.
+   */
   text(page: number): string;
   /** The characters of a page in the order PDFium reads them. */
   characters(page: number): PageCharacter[];
@@ -200,7 +204,10 @@ let compiled: Promise<WebAssembly.Module> | undefined;
 
 async function instantiate(): Promise<PdfiumModule> {
   const { PDFiumModule } = await import('@hyzyla/pdfium');
-  compiled ??= readFile(require.resolve('@hyzyla/pdfium/pdfium.wasm')).then((bytes) => WebAssembly.compile(bytes));
+  compiled ??= readFile(require.resolve('@hyzyla/pdfium/pdfium.wasm')).then((bytes) => {
+    letTableGrow(bytes);
+    return WebAssembly.compile(bytes);
+  });
   const wasm = await compiled;
   const module = (await PDFiumModule({
     instantiateWasm(imports: object, done: (instance: object) => void) {
@@ -210,6 +217,7 @@ async function instantiate(): Promise<PdfiumModule> {
     },
   })) as unknown as PdfiumModule;
   module._PDFium_Init();
+  provideCjkFonts(module);
   return module;
 }
 
@@ -346,6 +354,21 @@ function createReader(
       module._FPDF_ClosePage(pointer);
     }
   };
+  const links = new Map<number, PageContent['links']>();
+  const flattened = new Set<number>();
+  /** Opens a page with its fields, notes and stamps as part of it: their text would be missing. */
+  const withWholePage = <T>(page: number, use: (pointer: number) => T): T => {
+    if (!flattened.has(page)) {
+      flattened.add(page);
+      withPage(page, (pointer) => {
+        if (!hasDrawnAnnotations(module, pointer)) return;
+        links.set(page, readLinks(module, { document, page: pointer }));
+        form ??= openForm(module, document);
+        flattenAnnotations(module, pointer, form);
+      });
+    }
+    return withPage(page, use);
+  };
   return {
     pageCount,
     pageSize,
@@ -353,7 +376,8 @@ function createReader(
       const pixels = pixelSize(pageSize(page), dpi, `Page ${page + 1} of ${filename}`);
       form ??= openForm(module, document);
       const handles = { form };
-      return withPage(page, (pointer) => {
+      const open = withoutText ? withWholePage : withPage;
+      return open(page, (pointer) => {
         if (withoutText) hideText(module, pointer);
         if (drawingsIn === undefined)
           return renderPage(module, { page: pointer, ...handles }, { ...pixels, transparent });
@@ -361,10 +385,13 @@ function createReader(
         return renderPage(module, { page: pointer, form: 0 }, { ...pixels, transparent, flags: 0 });
       });
     },
-    text: (page) => withPage(page, (pointer) => readText(module, pointer)),
-    characters: (page) => withPage(page, (pointer) => readCharacters(module, pointer)),
+    text: (page) => withWholePage(page, (pointer) => readText(module, pointer)),
+    characters: (page) => withWholePage(page, (pointer) => readCharacters(module, pointer)),
     content: (page, options = {}) =>
-      withPage(page, (pointer) => readContent(module, { document, page: pointer }, pageSize(page), options)),
+      withWholePage(page, (pointer) => {
+        const content = readContent(module, { document, page: pointer }, pageSize(page), options);
+        return { ...content, links: links.get(page) ?? content.links };
+      }),
   };
 }
 

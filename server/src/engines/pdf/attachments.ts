@@ -3,11 +3,11 @@ import { writeFile } from 'node:fs/promises';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createInflate } from 'node:zlib';
-import { PDFRawStream, PDFStream, type PDFDict, type PDFObject } from '@cantoo/pdf-lib';
+import { PDFDict, PDFName, PDFRawStream, PDFStream, type PDFObject } from '@cantoo/pdf-lib';
 import { Failure } from '../../lib/failure.ts';
 import { annotationsOf, dictOf } from './copy.ts';
 import type { PdfFile } from './document.ts';
-import { dictEntry, entry, nameEntry, numberEntry, textOf, treeLeaves } from './objects.ts';
+import { dictEntry, entry, nameEntry, numberEntry, resolve, textOf, treeLeaves } from './objects.ts';
 import { decodeStream, filtersOf } from './streams.ts';
 
 /** A file inside a PDF. */
@@ -37,6 +37,23 @@ export function attachmentsOf(file: PdfFile): Attachment[] {
     }
   }
   return [...found.values()];
+}
+
+/** Leaves out the files that a PDF holds as a whole and those that stand on its pages; in place. */
+export function removeAttachments(file: PdfFile): void {
+  const { catalog, context } = file;
+  dictEntry(catalog, 'Names')?.delete(PDFName.of('EmbeddedFiles'));
+  for (const key of ['Collection', 'AF']) catalog.delete(PDFName.of(key));
+  for (const page of file.pages) {
+    const annotations = annotationsOf(file, page);
+    const kept = annotations.filter((annotation) => {
+      const dict = dictOf(file, annotation);
+      return dict === undefined || nameEntry(dict, 'Subtype') !== 'FileAttachment';
+    });
+    if (kept.length === annotations.length) continue;
+    const dict = resolve(context, page);
+    if (dict instanceof PDFDict) dict.set(PDFName.of('Annots'), context.obj(kept));
+  }
 }
 
 /** Older files name a file for each system it came from. */

@@ -108,6 +108,14 @@ describe('a page whose content is damaged', { timeout: 60_000 }, () => {
     }),
   );
 
+  test('a page with nothing in it, coded or not, is not damaged', () =>
+    withTemporaryDirectory(async (directory) => {
+      const path = await threePages(Buffer.alloc(0), directory);
+      await using run = await runTool(tool('pdf-text-extractor'), [path]);
+      const text = await readFile(run.outputs[0]?.path ?? '', 'utf8');
+      expect(text.match(/Line 39/g)).toHaveLength(2);
+    }));
+
   test('in an encrypted file too, where the page would be empty', () =>
     withTemporaryDirectory(async (directory) => {
       const path = await threePages(damages['the beginning lost'] ?? packed, directory);

@@ -82,7 +82,7 @@ interface Shown {
 }
 
 /** What a page shows with, each time something holds it; what has been seen is not followed again. */
-function* shownBy(page: PDFDict, seen: Set<PDFObject>): Generator<Shown> {
+export function* shownBy(page: PDFDict, seen: Set<PDFObject>): Generator<Shown> {
   const waiting: { holder: PDFObject; value: PDFObject }[] = shownEntries.flatMap((key) => {
     const value = page.get(PDFName.of(key));
     return value === undefined ? [] : [{ holder: page, value }];

@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { popplerText, qpdfCheck } from '../../../test/pdf-checks.ts';
@@ -128,4 +129,18 @@ test('an empty file is called empty', () =>
     const path = join(directory, 'empty.pdf');
     await writeFile(path, '');
     await expect(runTool(pdfTextExtractor, [path])).rejects.toMatchObject({ message: 'empty.pdf is empty.' });
+  }));
+
+test('an encrypted file whose table is damaged', () =>
+  withTemporaryDirectory(async (directory) => {
+    const [plain, path] = [join(directory, 'plain.pdf'), join(directory, 'damaged.pdf')];
+    await writeFile(plain, pdfOf(objects(pagesNode('3 0 R 4 0 R', '/Count 2'))));
+    for (const password of ['', 'secret']) {
+      const options = ['--object-streams=disable', '--encrypt', password, 'owner', '256', '--'];
+      execFileSync('qpdf', [...options, plain, path]);
+      const text = (await readFile(path, 'latin1')).replace(/startxref\n\d+/, 'startxref\n77');
+      await writeFile(path, text, 'latin1');
+      if (password === '') expect(await outputOf(pdfRotator, path)).toEqual(['One', 'Two']);
+      else await expect(runTool(pdfRotator, [path])).rejects.toMatchObject({ code: 'password_required' });
+    }
   }));

@@ -39,10 +39,25 @@ export async function openPdf(options: OpenOptions, maxPages: number): Promise<P
   if (context.trailerInfo.Encrypt === undefined) return describe(context, options, maxPages, false);
   const directory = await mkdtemp(join(options.scratch, 'decrypted-'));
   const output = join(directory, 'decrypted.pdf');
-  await decryptPdf({ input: options.path, output, filename: options.filename }, options.password);
+  await decrypt(options, output, directory);
   const decrypted = describe(await parse(output, options.filename), options, maxPages, true);
   await rm(directory, { recursive: true });
   return decrypted;
+}
+
+/** The WebAssembly build of qpdf cannot open a file whose table is damaged; the program, where it is installed, can. */
+async function decrypt({ path, filename, password }: OpenOptions, output: string, directory: string): Promise<void> {
+  try {
+    await decryptPdf({ input: path, output, filename }, password);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'invalid_input') throw error;
+    const { qpdfProgram, removeEncryption } = await import('../qpdf-program.ts');
+    if ((await qpdfProgram.version()) === undefined) throw error;
+    const { signal } = new AbortController();
+    await removeEncryption({ path, filename, password, scratch: directory, signal }, output).catch((cause: unknown) => {
+      throw cause instanceof Failure && cause.code === 'password_required' ? cause : error;
+    });
+  }
 }
 
 /** The objects of a file, as far as they can be found. */

@@ -14,6 +14,7 @@ const flushMark = Buffer.from([0, 0, 0xff, 0xff]);
  * reader of PDFs looks at it.
  */
 export function isDamagedFlate(data: Uint8Array): boolean {
+  if (data.length === 0) return false; // Programs declare a filter where they have nothing to write, too.
   try {
     inflateSync(data, { maxOutputLength: maxUnpackedBytes });
     return false;

@@ -136,7 +136,8 @@ function fontsOf(file: PdfFile): FontReport[] {
   return [...fonts.values()].toSorted((a, b) => a.name.localeCompare(b.name));
 }
 
-function isEmbedded(font: PDFDict): boolean {
+/** True when the shapes of the letters are in the file. */
+export function isEmbedded(font: PDFDict): boolean {
   const descendants = entry(font, 'DescendantFonts');
   const descendant = descendants === undefined ? undefined : resolve(font.context, childrenOf(descendants)[0]);
   const descriptor = dictEntry(descendant instanceof PDFDict ? descendant : font, 'FontDescriptor');

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { copyFile, readFile, stat } from 'node:fs/promises';
+import { copyFile, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PDFDocument } from '@cantoo/pdf-lib';
 import { describe, expect, test } from 'vitest';
 import { ghostscript } from '../../engines/ghostscript.ts';
 import {
@@ -175,4 +176,16 @@ describe('pdf-compressor', { timeout: 60_000 }, () => {
   test.each(['kids-loop', 'zero-pages', 'cut-in-half', 'unknown-encryption'])('%s fails clearly', async (name) => {
     await expect(runTool(tool, [pdfFixture(name)])).rejects.toMatchObject({ code: 'invalid_input' });
   });
+
+  test('a small file whose objects have high numbers', () =>
+    withTemporaryDirectory(async (directory) => {
+      const path = join(directory, 'high.pdf');
+      const document = await PDFDocument.create();
+      document.context.largestObjectNumber = 90_000;
+      document.addPage([200, 100]).drawText('High', { x: 20, y: 40 });
+      await writeFile(path, await document.save({ useObjectStreams: false }));
+      const text = `${await readFile(path, 'latin1')}${'% nothing to read here\n'.repeat(200)}`;
+      await writeFile(path, text.replace(/startxref\n\d+/, 'startxref\n0'), 'latin1');
+      expect(await compress(path, {}, popplerText)).toEqual([expect.stringContaining('High')]);
+    }));
 });

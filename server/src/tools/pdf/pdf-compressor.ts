@@ -100,7 +100,7 @@ async function openInput(input: InputFile, { grayscale }: Settings, work: Work):
   if (!grayscale) return file;
   const [readable, gray] = [join(work.directory, 'readable.pdf'), join(work.directory, 'gray.pdf')];
   await savePdf(file.context, readable);
-  await toGray({ input: readable, output: gray, filename, scratch: work.directory, signal: work.signal });
+  await toGray(file, { input: readable, output: gray, filename, scratch: work.directory, signal: work.signal });
   const result = await openPdf({ path: gray, filename, scratch: work.directory });
   if (result.pages.length !== file.pages.length)
     throw new Failure('engine_failed', `${filename} lost pages while it was made grey.`, { file: filename });
@@ -111,11 +111,23 @@ async function openInput(input: InputFile, { grayscale }: Settings, work: Work):
 async function deliver(input: InputFile, plain: string, settings: Settings, work: Work): Promise<void> {
   const mustChange = settings.remove_metadata || settings.grayscale;
   if (settings.linearize) {
-    const linear = join(work.directory, 'linear.pdf');
-    await linearizePdf({ input: plain, output: linear, filename: input.filename });
-    if ((await stat(linear)).size <= input.sizeBytes) return rename(linear, work.output);
+    const linear = await arranged(input, plain, work);
+    if (linear !== undefined && (await stat(linear)).size <= input.sizeBytes) return rename(linear, work.output);
   }
   if (mustChange || (await stat(plain)).size <= input.sizeBytes) return rename(plain, work.output);
   work.log('nothing made it smaller: the input is returned');
   await copyFile(input.path, work.output);
+}
+
+/** Undefined when it cannot be arranged: qpdf does not believe a small file that its objects have high numbers. */
+async function arranged({ filename }: InputFile, plain: string, work: Work): Promise<string | undefined> {
+  const linear = join(work.directory, 'linear.pdf');
+  try {
+    await linearizePdf({ input: plain, output: linear, filename });
+    return linear;
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'engine_failed') throw error;
+    work.log(`not arranged for fast web view: ${error.log ?? error.message}`);
+    return undefined;
+  }
 }
