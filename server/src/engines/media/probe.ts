@@ -3,6 +3,7 @@ import { type FileTypeId, fileTypes } from '../../lib/media-types.ts';
 import { runProgram } from '../../sandbox/program.ts';
 import { type MediaFile, lookAhead, maxPixels, mediaFailure, openOptions, runFfmpeg } from '../ffmpeg.ts';
 import { isShorterThanStated } from './chunk-file.ts';
+import { soundBehindTag } from './sound-behind-tag.ts';
 
 export interface MediaStream {
   /** Its number in the file, for `-map 0:<index>`. */
@@ -87,7 +88,7 @@ interface ProbedStream {
   bits_per_sample?: number;
   bits_per_raw_sample?: string;
   start_time?: string;
-  duration?: string;
+  duration?: string | undefined;
   bit_rate?: string;
   disposition?: { default?: number; attached_pic?: number; timed_thumbnails?: number };
   tags?: Record<string, string>;
@@ -112,10 +113,11 @@ const maxStreams = 64;
 /**
  * Reads what a media file says of itself, and measures its length where it says nothing.
  *
- * @throws Failure `invalid_input` when it cannot be opened or has neither picture nor sound; `resource_limit` beyond
+ * @throws Failure `invalid_input` when it cannot be opened or has neither picture nor sound nor subtitles; `resource_limit` beyond
  * 8192 x 4320 pixels, a day, or 64 streams.
  */
-export async function probe(file: MediaFile, signal?: AbortSignal): Promise<Media> {
+export async function probe(given: MediaFile, signal?: AbortSignal): Promise<Media> {
+  const file = await soundBehindTag(given);
   if (await isShorterThanStated(file.path, file.type)) {
     throw new Failure('invalid_input', `"${file.filename}" is cut short: it is smaller than it says.`, {
       file: file.filename,
@@ -124,8 +126,11 @@ export async function probe(file: MediaFile, signal?: AbortSignal): Promise<Medi
   const { probed, guessed } = await runProbe(file, signal);
   const startSeconds = Number(probed.format?.start_time ?? 0) || 0;
   const delay = file.type === 'mp3' ? startSeconds : 0;
+  const ofFile = lengthOfFile(file, probed);
   const streams = (probed.streams ?? [])
     .filter(({ codec_name }) => codec_name !== undefined)
+    // A guess at the whole is one at each stream too.
+    .map((stream) => (guessed || statesOneLength.has(file.type) ? { ...stream, duration: undefined } : stream))
     .map(timed(startSeconds, delay));
   if (streams.length > maxStreams) throw tooMuch(file, `has ${streams.length} streams; the limit is ${maxStreams}`);
   const pictures = streams.filter(({ codec_type }) => codec_type === 'video');
@@ -140,7 +145,8 @@ export async function probe(file: MediaFile, signal?: AbortSignal): Promise<Medi
     chapters: probed.chapters?.length ?? 0,
     tags: lowerCaseKeys(probed.format?.tags),
   };
-  if (media.videos.length + media.audios.length === 0) {
+  const played = [...media.videos, ...media.audios];
+  if (played.length + media.subtitles.length === 0) {
     throw new Failure('invalid_input', `"${file.filename}" has neither picture nor sound that can be read here.`, {
       file: file.filename,
     });
@@ -148,11 +154,9 @@ export async function probe(file: MediaFile, signal?: AbortSignal): Promise<Medi
   for (const { width, height } of media.videos) {
     if (width * height > maxPixels) throw tooMuch(file, `is ${width} x ${height} pixels; the limit is 8192 x 4320`);
   }
-  const played = [...media.videos, ...media.audios];
-  const told = guessed
-    ? undefined
-    : toldSeconds(media, played, positive(String(Number(probed.format?.duration) - delay)));
-  const durationSeconds = told ?? (await measureSeconds(file, played, signal));
+  const timedBy = played.length === 0 ? media.subtitles : played;
+  const told = guessed ? undefined : toldSeconds(media, timedBy, positive(String(Number(ofFile) - delay)));
+  const durationSeconds = told ?? (await measureSeconds(file, timedBy, signal));
   if (durationSeconds > maxSeconds) throw tooMuch(file, 'is longer than 24 hours');
   return { ...media, durationSeconds };
 }
@@ -161,6 +165,13 @@ export async function probe(file: MediaFile, signal?: AbortSignal): Promise<Medi
 const lateStart = 0.1;
 /** Formats whose length may be the moment at which they end: they count from 0, whenever they begin. */
 const countsFromZero = new Set<FileTypeId>(['mp4', 'mov', '3gp', 'm4a', 'mkv', 'webm']);
+
+/** Formats that state one length; FFmpeg says it of each stream, and adds how much later the last one begins. */
+const statesOneLength = new Set<FileTypeId>(['wmv', 'wma']);
+
+function lengthOfFile({ type }: MediaFile, { format, streams = [] }: Probed): string | undefined {
+  return (statesOneLength.has(type) ? streams.find(({ duration }) => duration !== undefined) : format)?.duration;
+}
 
 function toldSeconds(
   { file, startSeconds }: Pick<Media, 'file' | 'startSeconds'>,
@@ -228,9 +239,25 @@ export async function secondsOf(media: Media, streams: readonly MediaStream[], s
   if (told !== undefined) return told;
   const all = [...media.videos, ...media.audios, ...media.subtitles];
   if (streams.length === all.length) return media.durationSeconds;
-  const readable = await measureSeconds(media.file, all, signal);
+  const measured = await measureSeconds(media.file, all, signal);
+  // What is measured ends with the beginning of the last subtitle.
+  const readable = Math.max(measured, media.subtitles.length === 0 ? 0 : await subtitlesEnd(media, signal));
   if (media.durationSeconds - readable > Math.max(1, media.durationSeconds / 100)) throw cutShort(media, readable);
   return measureSeconds(media.file, streams, signal);
+}
+
+/** When the last subtitle goes, in seconds from the beginning. */
+async function subtitlesEnd({ file, startSeconds }: Media, signal?: AbortSignal): Promise<number> {
+  const shown = ['-select_streams', 's', '-show_entries', 'packet=pts_time,duration_time'];
+  let end = 0;
+  await runProgram('ffprobe', ['-hide_banner', '-v', 'error', ...shown, '-of', 'csv=p=0', ...openOptions(file)], {
+    onLine: (line) => {
+      const [from = NaN, seconds = NaN] = line.split(',').map(Number.parseFloat);
+      end = Math.max(end, from + seconds - startSeconds || 0);
+    },
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return end;
 }
 
 /** A file of which less can be read than it says. */
@@ -276,9 +303,9 @@ function timed(fileStart: number, delay: number) {
 
 function mediaStream(stream: TimedStream): MediaStream {
   const { index, codec_name, startSeconds, start_time, duration, bit_rate, tags, disposition } = stream;
-  const { language, title, duration: clock } = lowerCaseKeys(tags);
+  const { language, title, duration: clock, 'duration-eng': clockOfMkvmerge } = lowerCaseKeys(tags);
   // In Matroska some write how long a stream is, others when it ends.
-  const tagged = Number(start_time) > lateStart ? undefined : clockSeconds(clock);
+  const tagged = Number(start_time) > lateStart ? undefined : clockSeconds(clock ?? clockOfMkvmerge);
   return {
     index,
     codec: codec_name ?? '',

@@ -3,7 +3,7 @@ import { Failure } from '../../lib/failure.ts';
 import { type FileTypeId, fileTypes } from '../../lib/media-types.ts';
 import { type FfmpegResult, type FfmpegRun, type MediaFile, runFfmpeg } from '../ffmpeg.ts';
 import { assertNoHole } from './holes.ts';
-import { cutShort, measureSeconds, probe, type Media, type MediaStream } from './probe.ts';
+import { cutShort, measureSeconds, probe, secondsOf, type Media, type MediaStream } from './probe.ts';
 
 /** What must come out of a run. */
 export interface Expected {
@@ -99,8 +99,12 @@ async function checkOutput({ inputs, output, expected, signal }: Transcode, { lo
   if (wanted !== undefined && (picture?.width !== wanted.width || picture.height !== wanted.height)) {
     throw wrong(`${picture?.width} x ${picture?.height} instead of ${wanted.width} x ${wanted.height} pixels`);
   }
+  const played = [...written.videos, ...written.audios];
+  // Subtitles may outlast what they belong to.
+  const writtenSeconds =
+    written.subtitles.length === 0 ? written.durationSeconds : await secondsOf(written, played, signal);
   const lengths: [number | undefined, number | undefined, MediaStream[]][] = [
-    [expected.durationSeconds, written.durationSeconds, [...written.videos, ...written.audios]],
+    [expected.durationSeconds, writtenSeconds, played],
     [expected.videoSeconds, picture?.durationSeconds, written.videos.slice(0, 1)],
   ];
   for (const [seconds, told, streams] of lengths) {

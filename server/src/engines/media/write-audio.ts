@@ -65,10 +65,11 @@ export async function writeAudio(job: SoundJob): Promise<Media> {
   const encoding = job.encoding ?? keptEncoding(output.type, track, sound.bitRate);
   const { filters: closing, options } = audioEncodingOptions(encoding, track);
   const cover = job.cover === false ? noCover : await coverOptions(job);
-  const all = [...cutFilters(range), ...filters, ...closing];
+  const lead = range === undefined ? 0 : leadInOf(range, track);
+  const all = [...cutFilters(range, lead), ...filters, ...closing];
   const usual = range?.duration ?? soundSeconds;
   return transcode({
-    inputs: [{ source: sound.file, options: seekOptions(range) }, ...cover.inputs],
+    inputs: [{ source: sound.file, options: seekOptions(range, lead) }, ...cover.inputs],
     args: [
       ...['-map', `0:${track.index}`, ...metadataOptions(sound, output.type), ...cover.args],
       ...(all.length === 0 ? [] : ['-filter:a:0', all.join(',')]),
@@ -125,12 +126,16 @@ export function containerOptions(type: WrittenAudioType): string[] {
   }
 }
 
-function seekOptions(range: SoundJob['range']): string[] {
-  return range === undefined || range.start <= leadIn ? [] : ['-ss', (range.start - leadIn).toFixed(6)];
+/** How long before a part is read, in seconds: from the beginning where FFmpeg finds nothing behind a jump. */
+function leadInOf({ start }: { start: number }, { codec }: AudioStream): number {
+  return codec.startsWith('adpcm_') ? start : Math.min(start, leadIn);
 }
 
-function cutFilters(range: SoundJob['range']): string[] {
+function seekOptions(range: SoundJob['range'], lead: number): string[] {
+  return range === undefined || range.start <= lead ? [] : ['-ss', (range.start - lead).toFixed(6)];
+}
+
+function cutFilters(range: SoundJob['range'], lead: number): string[] {
   if (range === undefined) return [];
-  const start = Math.min(range.start, leadIn);
-  return [`atrim=start=${start.toFixed(6)}:duration=${range.duration.toFixed(6)}`, 'asetpts=PTS-STARTPTS'];
+  return [`atrim=start=${lead.toFixed(6)}:duration=${range.duration.toFixed(6)}`, 'asetpts=PTS-STARTPTS'];
 }

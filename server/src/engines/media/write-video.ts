@@ -32,12 +32,13 @@ export interface Video extends Media {
   picture: VideoStream;
 }
 
-/** @throws Failure `invalid_input` for a file with sound alone. */
+/** @throws Failure `invalid_input` for a file with sound or subtitles alone. */
 export function assertVideo(media: Media): Video {
   const [picture] = media.videos;
   if (picture !== undefined) return { ...media, picture };
   const { filename } = media.file;
-  throw new Failure('invalid_input', `"${filename}" has no video: it holds sound alone.`, { file: filename });
+  const held = media.audios.length > 0 ? 'sound' : 'subtitles';
+  throw new Failure('invalid_input', `"${filename}" has no video: it holds ${held} alone.`, { file: filename });
 }
 
 export interface PictureWork extends VideoEncoding {

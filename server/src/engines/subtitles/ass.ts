@@ -1,5 +1,5 @@
 import { oldPlace, readAssText } from './ass-text.ts';
-import { type Cue, type Look, type Place, clock, markedText, plain, usualPlace } from './cue.ts';
+import { type Cue, type Look, type Place, clock, linesOf, markedText, plain, usualPlace } from './cue.ts';
 
 interface Style extends Look {
   place: Place;
@@ -22,15 +22,21 @@ const usualStyle: AssStyle = {
   resolution: { width: 854, height: 480 },
 };
 
+/** The fields of an event where no line says which. */
+const usualFormat = ['layer', 'start', 'end', 'style', 'name', 'marginl', 'marginr', 'marginv', 'effect', 'text'];
+
 /** Reads SubStation Alpha of either version: text, look and place; what else its styles say is left out. */
 export function readAss(text: string): Cue[] {
   const cues: Cue[] = [];
   const styles = new Map<string, Style>();
   let section = '';
-  let format: string[] = [];
-  for (const line of text.split(/\r\n|\r|\n/)) {
+  let format = usualFormat;
+  for (const line of linesOf(text)) {
     const header = /^\s*\[(.+)\]\s*$/.exec(line)?.[1];
-    if (header !== undefined) section = header.toLowerCase();
+    if (header !== undefined) {
+      section = header.toLowerCase();
+      format = usualFormat;
+    }
     const [, kind = '', rest = ''] = /^(Format|Style|Dialogue)\s*:\s*(.*)$/i.exec(line) ?? [];
     if (kind.toLowerCase() === 'format') format = rest.split(',').map((name) => name.trim().toLowerCase());
     if (kind.toLowerCase() === 'style') addStyle(styles, fieldsOf(rest, format), !section.includes('+'));

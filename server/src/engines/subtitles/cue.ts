@@ -130,6 +130,11 @@ export function clock(milliseconds: number, separator: ',' | '.'): string {
   return `${pad(rounded / 3_600_000)}:${minutes}:${pad((rounded / 1000) % 60)}${separator}${pad(rounded % 1000, 3)}`;
 }
 
+/** The lines of a text, whatever ends them; some programs write CR CR LF. */
+export function linesOf(text: string): string[] {
+  return text.split(/\r*\n|\r/);
+}
+
 /** @throws Failure `invalid_input` when a file has no cue. */
 export function assertCues(cues: readonly Cue[], { filename, type }: { filename: string; type: FileTypeId }): void {
   if (cues.length > 0) return;

@@ -1,11 +1,11 @@
-import { type Cue, type Look, RunList, plain, usualPlace } from './cue.ts';
+import { type Cue, type Look, RunList, linesOf, plain, usualPlace } from './cue.ts';
 
 /** The frame rate of films, where the file does not tell its own. */
 const filmRate = 24_000 / 1001;
 
 /** Reads MicroDVD, whose times are numbers of frames: of `fps` a second, or as the first line says. */
 export function readMicroDvd(text: string, fps: number | undefined): Cue[] {
-  const lines = text.split(/\r\n|\r|\n/).flatMap((line) => {
+  const lines = linesOf(text).flatMap((line) => {
     const [, start, end, rest = ''] = /^\s*\{(\d{1,9})\}\{(\d{0,9})\}(.*)$/.exec(line) ?? [];
     return start === undefined ? [] : [{ start: Number(start), end: end === '' ? 0 : Number(end), rest }];
   });

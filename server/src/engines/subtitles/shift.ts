@@ -1,5 +1,5 @@
 import { assClock } from './ass.ts';
-import { clock } from './cue.ts';
+import { clock, linesOf } from './cue.ts';
 import { timesOf, timingLine } from './srt.ts';
 
 /** What becomes of a time: `time * scale + offset`, both in milliseconds, for cues that begin at `from` or later. */
@@ -33,7 +33,7 @@ function moved({ start, end }: Span, { offset, scale, from }: Shift): Span | und
 export function shiftTimings(text: string, type: 'srt' | 'vtt', shift: Shift): Shifted {
   const counts = { kept: 0, dropped: 0 };
   const newline = text.includes('\r\n') ? '\r\n' : '\n';
-  const lines = text.split(/\r\n|\r|\n/);
+  const lines = linesOf(text);
   const output: string[] = [];
   let isDropping = false;
   let cue: Span = { start: 0, end: 0 };

@@ -1,16 +1,27 @@
 import { readOverrides } from './ass-text.ts';
-import { type Cue, type Look, type Place, RunList, clock, markedText, plain, usualPlace } from './cue.ts';
+import { Failure } from '../../lib/failure.ts';
+import { type Cue, type Look, type Place, RunList, clock, linesOf, markedText, plain, usualPlace } from './cue.ts';
 
-const time = String.raw`(-?)(?:(\d{1,3}):)?(\d{1,3}):(\d{1,2})[,.:](\d{1,3})`;
+const time = String.raw`(-?)(?:(\d{1,3}) ?: ?)?(\d{1,3}) ?: ?(\d{1,2})(?: ?[,.:] ?(\d{1,9}))?`;
 /** A line with two times; behind them SubRip may have a place in pixels, WebVTT settings. */
-export const timingLine = new RegExp(String.raw`^\s*${time}\s*-+>\s*${time}(.*)$`);
+export const timingLine = new RegExp(String.raw`^\s*${time}\s*-+>\s*${time}((?![\d,.:]).*)?$`);
+/** The beginning of such a line, whatever becomes of it. */
+const timingStart = /^[\s-]*\d+ ?:[\d\s:.,]*-+>/;
+
+/** @throws Failure `invalid_input` for a line of times that cannot be read: a cue would be lost. */
+export function assertTimings(lines: readonly string[], filename: string): void {
+  const at = lines.findIndex((line) => timingStart.test(line) && !timingLine.test(line));
+  if (at === -1) return;
+  const message = `"${filename}" is damaged or cut short: line ${at + 1} has times that cannot be read.`;
+  throw new Failure('invalid_input', message, { file: filename });
+}
 
 /** The two times of such a line, in milliseconds. */
 export function timesOf(match: RegExpExecArray): { start: number; end: number } {
   const at = (group: number) => {
     const [sign, hours = '0', minutes, seconds, fraction = ''] = match.slice(group, group + 5);
     const whole = (Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds);
-    return (whole * 1000 + Number(fraction.padEnd(3, '0'))) * (sign === '-' ? -1 : 1);
+    return (whole * 1000 + Number(fraction.padEnd(3, '0').slice(0, 3))) * (sign === '-' ? -1 : 1);
   };
   return { start: at(1), end: at(6) };
 }
@@ -18,7 +29,7 @@ export function timesOf(match: RegExpExecArray): { start: number; end: number } 
 /** Reads SubRip: numbers may be missing or wrong, blank lines may stand inside a cue. */
 export function readSrt(text: string): Cue[] {
   const cues: { start: number; end: number; lines: string[] }[] = [];
-  for (const line of text.split(/\r\n|\r|\n/)) {
+  for (const line of linesOf(text)) {
     const timing = timingLine.exec(line);
     if (timing === null) {
       cues.at(-1)?.lines.push(line);
@@ -30,9 +41,12 @@ export function readSrt(text: string): Cue[] {
   return cues.map(({ start, end, lines }) => ({ start, end, ...readTaggedText(lines.join('\n').trim()) }));
 }
 
-/** The number of the next cue stands behind the text of this one. */
+/** The number of the next cue stands behind the text of this one; blank lines around it where every second one is blank. */
 function dropNumber(lines: string[] | undefined): void {
-  if (lines !== undefined && /^\s*\d+\s*$/.test(lines.at(-1) ?? '')) lines.pop();
+  if (lines === undefined) return;
+  const last = lines.findLastIndex((line) => line.trim() !== '');
+  const isNumber = /^\s*\d+\s*$/.test(lines[last] ?? '');
+  if (isNumber && (last === lines.length - 1 || lines[last - 1]?.trim() === '')) lines.splice(last);
 }
 
 const entities: Readonly<Record<string, string>> = {
@@ -65,19 +79,41 @@ const colorNames: Readonly<Record<string, string>> = {
   blue: '#0000ff',
   magenta: '#ff00ff',
   black: '#000000',
+  gray: '#808080',
+  grey: '#808080',
+  silver: '#c0c0c0',
+  maroon: '#800000',
+  purple: '#800080',
+  fuchsia: '#ff00ff',
+  olive: '#808000',
+  navy: '#000080',
+  teal: '#008080',
+  aqua: '#00ffff',
+  orange: '#ffa500',
+  pink: '#ffc0cb',
 };
 
+/** A colour by its name, as `#ff0000`, `#f00` or `ff0000`, or as `rgb(255, 0, 0)`; what it lets through is left out. */
 export function namedColor(name: string): string | undefined {
-  const lower = name.toLowerCase();
-  return /^#[\da-f]{6}/.exec(lower)?.[0] ?? colorNames[lower];
+  const lower = name.trim().toLowerCase();
+  const digits = /^#?([\da-f]{6})(?:[\da-f]{2})?$/.exec(lower)?.[1];
+  if (digits !== undefined) return `#${digits}`;
+  if (/^#[\da-f]{3}$/.test(lower)) return lower.replaceAll(/[\da-f]/g, '$&$&');
+  const parts = /^rgba?\(\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})/.exec(lower)?.slice(1).map(Number);
+  if (parts === undefined) return colorNames[lower];
+  return `#${parts.map((part) => Math.min(255, part).toString(16).padStart(2, '0')).join('')}`;
 }
 
+/** How the classes of a WebVTT file look, by their names. */
+export type ClassLooks = ReadonlyMap<string, Partial<Look>>;
+
 /** Text with the tags of SubRip and WebVTT, and those of SubStation that are used in SubRip too. */
-export function readTaggedText(text: string): { runs: Cue['runs']; place: Place } {
+export function readTaggedText(text: string, classes?: ClassLooks): { runs: Cue['runs']; place: Place } {
   const list = new RunList();
   let place = usualPlace;
   let look: Look = plain;
   const colors: (string | undefined)[] = [];
+  const outer: Look[] = [];
   const parts = text.split(/(<\/?[a-z][^<>]*>|<[\d:.]+>|\{\\[^{}]*\})/i);
   for (const [index, part] of parts.entries()) {
     if (index % 2 === 0) {
@@ -103,18 +139,31 @@ export function readTaggedText(text: string): { runs: Cue['runs']; place: Place 
         look = { ...look, underline: isOpen };
         break;
       case 'font':
-      case 'c':
         if (isOpen) colors.push(look.color);
         look = { ...look, color: isOpen ? (colorIn(rest) ?? look.color) : colors.pop() };
+        break;
+      case 'c':
+        if (isOpen) outer.push(look);
+        look = isOpen ? classLook(look, rest, classes) : (outer.pop() ?? look);
     }
   }
   return { runs: list.runs, place };
 }
 
-/** `color="#ff0000"` of SubRip, `.yellow` of WebVTT. */
+/** `color="#ff0000"` */
 function colorIn(attributes: string): string | undefined {
-  const named = /color\s*=\s*["']?([#\w]+)/i.exec(attributes)?.[1] ?? /^\.(\w+)/.exec(attributes)?.[1];
+  const named = /color\s*=\s*["']?(rgba?\([^()]*\)|[#\w]+)/i.exec(attributes)?.[1];
   return named === undefined ? undefined : namedColor(named);
+}
+
+/** `.yellow.loud`: colours by their names, unless the file says how a class looks. */
+function classLook(look: Look, names: string, classes?: ClassLooks): Look {
+  const changed = { ...look };
+  for (const name of names.split('.').slice(1)) {
+    const color = colorNames[name.toLowerCase()];
+    Object.assign(changed, classes?.get(name) ?? (color === undefined ? {} : { color }));
+  }
+  return changed;
 }
 
 function marksOf({ italic, bold, underline, color }: Look) {

@@ -6,9 +6,9 @@ import { packageVersion } from '../npm-package.ts';
 import { type TextEncoding, decodeText, detectTextEncoding } from '../text-encodings.ts';
 import { maxTextBytes } from '../text-file.ts';
 import { readAss, writeAss } from './ass.ts';
-import { type Cue, type SubtitleType, assertCues, textOf, tidyCues } from './cue.ts';
+import { type Cue, type SubtitleType, assertCues, linesOf, textOf, tidyCues } from './cue.ts';
 import { readMicroDvd } from './microdvd.ts';
-import { readSrt, writeSrt } from './srt.ts';
+import { assertTimings, readSrt, writeSrt } from './srt.ts';
 import { readTtml, writeTtml } from './ttml.ts';
 import { readVtt, writeVtt } from './vtt.ts';
 
@@ -38,7 +38,8 @@ export type WrittenSubtitle = (typeof writtenSubtitles)[number];
 export async function readSubtitleText(file: SubtitleFile, told: TextEncoding | 'auto' = 'auto'): Promise<string> {
   await assertSmall(file);
   const bytes = await readFile(file.path);
-  const encoding = told === 'auto' ? await detectOrAsk(file) : told;
+  const found = told === 'auto' ? await detectOrAsk(file) : told;
+  const encoding = told === 'auto' && found === 'latin1' && isSouthSlavic(bytes) ? 'windows-1250' : found;
   return decodeText(bytes, encoding, file.filename);
 }
 
@@ -48,6 +49,21 @@ export async function assertSmall({ path, filename }: SubtitleFile): Promise<voi
   if (size <= maxTextBytes) return;
   const message = `"${filename}" is larger than the ${maxTextBytes / 1e6} MB this tool takes.`;
   throw new Failure('resource_limit', message, { file: filename });
+}
+
+/**
+ * Whether text that passes for Latin-1 is Croatian, Slovene or Serbian in windows-1250: both encodings have š and ž in the
+ * same places, and no language that is written in Latin-1 has them beside what would be è or æ.
+ */
+function isSouthSlavic(bytes: Buffer): boolean {
+  const counts = { carons: 0, beside: 0, all: 0 };
+  for (const byte of bytes) {
+    if (byte < 0x80) continue;
+    counts.all++;
+    if (byte === 0x9a || byte === 0x9e) counts.carons++;
+    if (byte === 0xe8 || byte === 0xe6) counts.beside++;
+  }
+  return Math.min(counts.carons, counts.beside) >= Math.max(3, counts.all / 10);
 }
 
 async function detectOrAsk(file: SubtitleFile): Promise<TextEncoding> {
@@ -63,7 +79,7 @@ async function detectOrAsk(file: SubtitleFile): Promise<TextEncoding> {
 /**
  * The cues of a subtitle text, in the order they are shown. `fps` is for MicroDVD.
  *
- * @throws Failure `invalid_input` when there are none.
+ * @throws Failure `invalid_input` when there are none, or times cannot be read.
  */
 export async function readCues(
   text: string,
@@ -82,8 +98,10 @@ function parse(
 ): Cue[] | Promise<Cue[]> {
   switch (type as SubtitleType) {
     case 'srt':
+      assertTimings(linesOf(text), filename);
       return readSrt(text);
     case 'vtt':
+      assertTimings(linesOf(text), filename);
       return readVtt(text);
     case 'ass':
       return readAss(text);

@@ -1,20 +1,58 @@
-import { type Cue, type Look, type Place, clock, markedText } from './cue.ts';
-import { readTaggedText, timesOf, timingLine } from './srt.ts';
+import { type Cue, type Look, type Place, clock, linesOf, markedText } from './cue.ts';
+import { type ClassLooks, namedColor, readTaggedText, timesOf, timingLine } from './srt.ts';
 
-/** Reads WebVTT: notes, styles and regions are left out. */
+/**
+ * Reads WebVTT: of its styles the looks of classes are kept; notes and regions are left out. Blank lines between cues may
+ * be missing or have spaces.
+ */
 export function readVtt(text: string): Cue[] {
-  const blocks = text
-    .split(/\r\n|\r|\n/)
-    .join('\n')
-    .split(/\n{2,}/);
-  return blocks.flatMap((block) => {
-    const lines = block.split('\n');
-    const at = lines.findIndex((line) => timingLine.test(line));
-    const timing = timingLine.exec(lines[at] ?? '');
-    if (timing === null || /^(NOTE|STYLE|REGION)\b/.test(lines[0] ?? '')) return [];
-    const { runs } = readTaggedText(lines.slice(at + 1).join('\n'));
-    return [{ ...timesOf(timing), runs, place: placeOf(timing[11] ?? '') }];
-  });
+  const classes = classLooks(text);
+  const cues: { timing: RegExpExecArray; lines: string[] }[] = [];
+  let block: 'none' | 'cue' | 'left out' = 'none';
+  for (const line of linesOf(text)) {
+    const timing = block === 'left out' ? null : timingLine.exec(line);
+    if (timing !== null) {
+      if (block === 'cue') dropIdentifier(cues.at(-1)?.lines);
+      cues.push({ timing, lines: [] });
+      block = 'cue';
+    } else if (line === '') {
+      block = 'none';
+    } else if (block === 'cue') {
+      cues.at(-1)?.lines.push(line);
+    } else if (/^(NOTE|STYLE|REGION)\b/.test(line)) {
+      block = 'left out';
+    }
+  }
+  return cues.map(({ timing, lines }) => ({
+    ...timesOf(timing),
+    runs: readTaggedText(lines.join('\n'), classes).runs,
+    place: placeOf(timing[11] ?? ''),
+  }));
+}
+
+/** Behind a line of spaces alone, the text of a cue has ended, and what follows names the next. */
+function dropIdentifier(lines: string[] = []): void {
+  const blank = lines.findLastIndex((line) => line.trim() === '');
+  if (blank > 0 && blank >= lines.length - 2) lines.splice(blank);
+}
+
+/** What `::cue(.name) { color: #ff0000 }` says of classes. */
+function classLooks(text: string): ClassLooks {
+  const looks = new Map<string, Partial<Look>>();
+  for (const [, name = '', rules = ''] of text.matchAll(/::cue\(\s*c?\.([\w-]+)\s*\)\s*\{([^{}]*)\}/g)) {
+    const value = (property: string) =>
+      new RegExp(String.raw`(?:^|[;\s])${property}\s*:\s*([^;]+)`, 'i').exec(rules)?.[1]?.trim().toLowerCase();
+    const color = namedColor(value('color') ?? '');
+    const weight = value('font-weight');
+    looks.set(name, {
+      ...looks.get(name),
+      ...(color === undefined ? {} : { color: color === '#ffffff' ? undefined : color }),
+      ...(value('font-style') === 'italic' ? { italic: true } : {}),
+      ...(weight === 'bold' || Number(weight) > 500 ? { bold: true } : {}),
+      ...(value('text-decoration') === 'underline' ? { underline: true } : {}),
+    });
+  }
+  return looks;
 }
 
 /** The settings of a cue as a place: its line from above, and to which side it is aligned. */
@@ -36,8 +74,9 @@ function rowOf(line: RegExpExecArray | null): number {
 const lines = ['', ' line:45%', ' line:5%'];
 const alignments = [' align:start', '', ' align:end'];
 
-function marksOf({ italic, bold, underline }: Look) {
+function marksOf({ italic, bold, underline, color }: Look) {
   return [
+    ...(color === undefined ? [] : [{ opens: `<c.${className(color)}>`, closes: '</c>' }]),
     ...(bold ? [{ opens: '<b>', closes: '</b>' }] : []),
     ...(italic ? [{ opens: '<i>', closes: '</i>' }] : []),
     ...(underline ? [{ opens: '<u>', closes: '</u>' }] : []),
@@ -48,10 +87,21 @@ function escape(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
+function className(color: string): string {
+  return `color-${color.slice(1)}`;
+}
+
+/** What says how the classes of colours look; nothing without any. */
+function styleBlock(cues: readonly Cue[]): string[] {
+  const colors = new Set(cues.flatMap(({ runs }) => runs.flatMap(({ color }) => color ?? [])));
+  if (colors.size === 0) return [];
+  return [['STYLE', ...[...colors].map((color) => `::cue(.${className(color)}) { color: ${color} }`), ''].join('\n')];
+}
+
 export function writeVtt(cues: readonly Cue[]): string {
   const blocks = cues.map(({ start, end, place, runs }) => {
     const settings = `${lines[Math.floor((place - 1) / 3)]}${alignments[(place - 1) % 3]}`;
     return `${clock(start, '.')} --> ${clock(end, '.')}${settings}\n${markedText(runs, marksOf, escape)}\n`;
   });
-  return ['WEBVTT\n', ...blocks].join('\n');
+  return ['WEBVTT\n', ...styleBlock(cues), ...blocks].join('\n');
 }

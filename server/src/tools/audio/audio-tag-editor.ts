@@ -52,8 +52,8 @@ export default defineTool({
     const tags = tagsOf(chosen);
     return eachSound(
       context,
-      async (sound, { type: given, stem }, onProgress) => {
-        const type = given as (typeof taggedTypes)[number];
+      async (sound, { stem }, onProgress) => {
+        const type = sound.file.type as (typeof taggedTypes)[number];
         const path = output(`${stem}.${extensionOf(type)}`);
         await writeTags({ sound, output: { type, path }, tags, cover, clear, scratch, signal, onProgress });
       },

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat, truncate, copyFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, truncate, copyFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -95,6 +95,36 @@ test('reads every format, and keeps tags across formats', async () => {
   expect(look(run.outputs[0]?.path).format.tags).toMatchObject({ title: 'Tone', artist: 'Millrun' });
   expect(look(run.outputs[1]?.path).format.tags).not.toHaveProperty('major_brand');
   for (const { path } of run.outputs) expect(Math.abs(seconds(path) - 2)).toBeLessThan(0.2);
+});
+
+test('counts sound whose length a file does not tell', async () => {
+  const quietThenLoud = `aevalsrc='if(lt(t,20),0,random(0)-0.5)':d=40:s=44100`;
+  make('untold.mp3', quietThenLoud, ['-c:a', 'libmp3lame', '-q:a', '4', '-write_xing', '0']);
+  await using run = await runTool(audioSplitter, [at('untold.mp3')], { mode: 'parts', parts: '2' });
+  for (const { path } of run.outputs) expect(Math.abs(seconds(path) - 20)).toBeLessThan(0.2);
+});
+
+test('takes a part from sound that cannot be jumped into', async () => {
+  make('telephone.wav', 'sine=440:d=20:r=8000', ['-c:a', 'adpcm_ima_wav']);
+  await using run = await runTool(audioTrimmer, [at('telephone.wav')], { start: '12', end: '15' });
+  expect(seconds(run.outputs[0]?.path)).toBeCloseTo(3, 1);
+  expect(level(run.outputs[0]?.path)).toBeGreaterThan(-30);
+});
+
+test('reads FLAC and AAC behind a large ID3 tag', async () => {
+  make('plain.flac', 'sine=440:d=1');
+  make('plain.aac', 'sine=440:d=1');
+  // A tag of one frame of 500,000 bytes: sizes have seven bits a byte, but not that of a frame of version 2.3.
+  const header = Buffer.from('ID3\x03\0\0\0\x1e\x42\x2aPRIV\0\x07\xa1\x20\0\0', 'latin1');
+  for (const type of ['flac', 'aac']) {
+    await writeFile(
+      at(`tagged.${type}`),
+      Buffer.concat([header, Buffer.alloc(500_000), await readFile(at(`plain.${type}`))]),
+    );
+    await using run = await runTool(audioTrimmer, [at(`tagged.${type}`)], { end: '0.5' });
+    expect(look(run.outputs[0]?.path)).toMatchObject({ streams: [{ codec_name: type }] });
+    expect(Math.abs(seconds(run.outputs[0]?.path) - 0.5)).toBeLessThan(0.1);
+  }
 });
 
 test('refuses what a format cannot do, and broken files', async () => {

@@ -1,5 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { linesOf } from '../../engines/subtitles/cue.ts';
 import { shiftAss, shiftTimings, type Shift } from '../../engines/subtitles/shift.ts';
+import { assertTimings } from '../../engines/subtitles/srt.ts';
 import { assertSmall } from '../../engines/subtitles/subtitles.ts';
 import { Failure } from '../../lib/failure.ts';
 import { fileTypes } from '../../lib/media-types.ts';
@@ -55,6 +57,7 @@ async function shifted(
   // Times are ASCII in every other encoding: bytes are read and written as they are.
   const wide = found === 'utf-16le' || found === 'utf-16be';
   const text = wide ? (found === 'utf-16le' ? bytes : swapped(bytes)).toString('utf16le') : bytes.toString('latin1');
+  if (type !== 'ass') assertTimings(linesOf(text), filename);
   const shift: Shift = { offset: offset_ms, scale, from: from * 1000 };
   const result = type === 'ass' ? shiftAss(text, shift) : shiftTimings(text, type === 'vtt' ? 'vtt' : 'srt', shift);
   if (result.dropped > 0) log(`${result.dropped} subtitles would have ended before the beginning: left out`);

@@ -7,6 +7,7 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sample } from '../../../test/fixtures/samples.ts';
 import { runTool } from '../../../test/run-tool.ts';
+import videoMuter from '../video/video-muter.ts';
 import subtitleBurner from './subtitle-burner.ts';
 import subtitleConverter from './subtitle-converter.ts';
 import subtitleExtractor from './subtitle-extractor.ts';
@@ -93,11 +94,14 @@ test('keeps look and place, and mends what is odd', async () => {
   await using vtt = await runTool(subtitleConverter, [at('odd.srt')], { format: 'vtt' });
   expect(await textOf(vtt.outputs[0]?.path)).toBe(`WEBVTT
 
+STYLE
+::cue(.color-ff0000) { color: #ff0000 }
+
 00:00:00.000 --> 00:00:00.100
 negative
 
 00:00:00.500 --> 00:00:02.000 line:5%
-<b>Bold &amp; <i>both</i></b> red
+<b>Bold &amp; <i>both</i></b> <c.color-ff0000>red</c>
 after a blank line
 
 00:00:01.000 --> 00:00:01.500
@@ -110,6 +114,65 @@ backwards
   await using back = await runTool(subtitleConverter, [ttml.outputs[0]?.path ?? ''], { format: 'srt' });
   const written = await textOf(back.outputs[0]?.path);
   expect(written).toContain('{\\an8}<b>Bold & <i>both</i></b> <font color="#ff0000">red</font>\nafter a blank line');
+});
+
+/** What the converter makes of a text: SubRip with single line ends. */
+async function asSrt(name: string, text: string): Promise<string> {
+  await writeFile(at(name), text);
+  await using run = await runTool(subtitleConverter, [at(name)]);
+  return textOf(run.outputs[0]?.path);
+}
+
+test('reads SubRip as others write it', async () => {
+  const usual = '1\n00:00:01,000 --> 00:00:02,500\nA\nB\n\n2\n00:00:03,000 --> 00:00:04,000\n42\n';
+  expect(await asSrt('ends.srt', usual.replaceAll('\n', '\r\r\n'))).toBe(usual);
+  expect(await asSrt('double.srt', usual.replaceAll('\n', '\n\n'))).toBe(usual);
+  expect(await asSrt('spaces.srt', usual.replaceAll(/[:,](?=\d\d)/g, '$& '))).toBe(usual);
+  expect(await asSrt('bare.srt', usual.replaceAll(/^\d\n/gm, ''))).toBe(usual);
+  expect(await asSrt('short.srt', usual.replaceAll(/,\d{3}/g, ''))).toBe(usual.replace('02,500', '02,000'));
+  expect(await asSrt('long.srt', usual.replaceAll(/,(\d{3})/g, '.$1000'))).toBe(usual);
+  expect(await asSrt('color.srt', '1\n00:00:01,000 --> 00:00:02,000\n<font color=FF8000>x</font>\n')).toContain(
+    '<font color="#ff8000">x</font>',
+  );
+});
+
+test('names the line of times that cannot be read', async () => {
+  await writeFile(at('times.srt'), '1\n00:00:01,000 --> 00:00:02,000\nA\n\n2\n00:00:03,000 --> 0\nB\n');
+  const refusal = { code: 'invalid_input', message: expect.stringContaining('line 6 has times') as string };
+  await expect(runTool(subtitleConverter, [at('times.srt')])).rejects.toMatchObject(refusal);
+  await expect(runTool(subtitleShifter, [at('times.srt')], { offset_ms: '5' })).rejects.toMatchObject(refusal);
+});
+
+test('reads WebVTT as others write it, with the colours of its styles', async () => {
+  const cues = ['00:01.000 --> 00:02.000', 'A', '00:03.000 --> 00:04.000', 'B'];
+  const usual = '1\n00:00:01,000 --> 00:00:02,000\nA\n\n2\n00:00:03,000 --> 00:00:04,000\nB\n';
+  expect(await asSrt('close.vtt', ['WEBVTT', ...cues, ''].join('\n'))).toBe(usual);
+  expect(await asSrt('ends.vtt', ['WEBVTT', '', ...cues.slice(0, 2), '', ...cues.slice(2)].join('\r\r\n'))).toBe(usual);
+  expect(await asSrt('spaces.vtt', ['WEBVTT\n', ...cues.slice(0, 2), ' ', 'id', ...cues.slice(2)].join('\n'))).toBe(
+    usual,
+  );
+  const styled = `WEBVTT
+
+STYLE
+::cue(.loud) { color: rgb(255, 128, 0); font-weight: bold }
+
+NOTE
+00:00.000 --> 00:01.000
+
+00:01.000 --> 00:02.000
+<c.loud>A</c> <c.lime.bg_blue>B</c>
+`;
+  const expected = '<font color="#ff8000"><b>A</b></font> <font color="#00ff00">B</font>\n';
+  expect(await asSrt('styled.vtt', styled)).toBe(`1\n00:00:01,000 --> 00:00:02,000\n${expected}`);
+  await using vtt = await runTool(subtitleConverter, [at('styled.vtt')], { format: 'vtt' });
+  await using back = await runTool(subtitleConverter, [vtt.outputs[0]?.path ?? '']);
+  expect(await textOf(back.outputs[0]?.path)).toContain(expected);
+});
+
+test('reads SubStation Alpha without a line of formats', async () => {
+  const text =
+    '[Script Info]\nScriptType: v4.00+\n\n[Events]\nDialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,A, b\n';
+  expect(await asSrt('bare.ass', text)).toBe('1\n00:00:01,000 --> 00:00:02,000\nA, b\n');
 });
 
 test('reads TTML as others write it', async () => {
@@ -125,6 +188,21 @@ test('reads TTML as others write it', async () => {
   );
   await writeFile(at('bad.ttml'), '<tt><p>x</tt>');
   await expect(runTool(subtitleConverter, [at('bad.ttml')])).rejects.toThrow('not well-formed');
+});
+
+test('tells Croatian from Western European', async () => {
+  const croatian =
+    'Đino! Što radiš ovdje? Već sam ti rekao da je možda čekao iza kuće.\nŽeliš li još čaja? Neću, hvala.';
+  const french = 'Ça va très bien, mon frère. Où étais-tu hier après-midi ?\nÀ la bibliothèque, près de la rivière.';
+  for (const [text, encoding] of [
+    [croatian, 'win1250'],
+    [french, 'win1252'],
+  ] as const) {
+    const cues = [1, 2, 3].map((n) => `${n}\r\n00:00:0${n},000 --> 00:00:0${n},900\r\n${text}\r\n\r\n`).join('');
+    await writeFile(at('west.srt'), iconv.encode(cues, encoding));
+    await using run = await runTool(subtitleConverter, [at('west.srt')]);
+    expect(await textOf(run.outputs[0]?.path)).toContain(text);
+  }
 });
 
 test('finds out encodings and frame rates', async () => {
@@ -167,6 +245,13 @@ test('extracts tracks', async () => {
   for (const { path } of run.outputs) expect(await textOf(path)).toContain('<i>The wheel turns.</i>');
   await expect(runTool(subtitleExtractor, [at('two.mkv')], { track: '2' })).rejects.toThrow('there is no track 2');
   await expect(runTool(subtitleExtractor, [sample('mkv')])).rejects.toThrow('has no subtitles');
+});
+
+test('extracts from a file that holds subtitles alone', async () => {
+  make(['-i', sample('srt'), '-c:s', 'mov_text', at('alone.mp4')]);
+  await using run = await runTool(subtitleExtractor, [at('alone.mp4')]);
+  expect(await textOf(run.outputs[0]?.path)).toContain('The wheel turns.');
+  await expect(runTool(videoMuter, [at('alone.mp4')])).rejects.toThrow('subtitles alone');
 });
 
 test('draws subtitles onto the picture', async () => {

@@ -138,6 +138,24 @@ describe.concurrent('streams that do not begin at 0', () => {
   });
 });
 
+test('what lasts longer than the picture is no damage', async () => {
+  await writeFile(path('end.srt'), '1\n00:00:03,000 --> 00:00:09,000\nThe end\n');
+  const copied = ['-map', '0:v', '-map', '1', '-c:v', 'copy', '-c:s', 'srt'];
+  // Written to a pipe, a file has no lengths of streams; the length of the whole is put in by hand.
+  ffmpeg('-i', path('plain.mp4'), '-i', path('end.srt'), ...copied, '-bitexact', path('subtitled.mkv'));
+  const bytes = await readFile(path('subtitled.mkv'));
+  const name = Buffer.from('DURATION');
+  for (let at = bytes.indexOf(name); at >= 0; at = bytes.indexOf(name, at)) bytes.write('ANYTHING', at);
+  await writeFile(path('subtitled.mkv'), bytes);
+  await using muted = await one(videoMuter, 'subtitled.mkv');
+  expect(probed(muted.path).video?.codec_name).toBe('h264');
+  // ASF tells one length for all, from the first beginning to the last end.
+  const late = ['-i', path('plain.mp4'), '-itsoffset', '1', '-i', path('plain.mp4'), '-map', '0:v', '-map', '1:a'];
+  ffmpeg(...late, '-c:v', 'wmv2', '-c:a', 'wmav2', path('late-sound.wmv'));
+  await using converted = await one(videoConverter, 'late-sound.wmv', { preset: 'ultrafast' });
+  expect(Math.abs(probed(converted.path).seconds - 5)).toBeLessThan(0.2);
+});
+
 test('a rate of frames gives as many in every format', async () => {
   const formats: Record<string, string[]> = {
     mp4: x264,
