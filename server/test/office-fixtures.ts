@@ -69,6 +69,9 @@ export const trackedChanges = `<w:p><w:r><w:t xml:space="preserve">Keep </w:t></
   <w:del w:id="2" w:author="Ann" w:date="2024-01-01T00:00:00Z"><w:r><w:delText>DELETED</w:delText></w:r></w:del>
   <w:r><w:t xml:space="preserve"> end</w:t></w:r></w:p>`;
 
+/** An RTF document with a comment, `A thought`, between the words `before` and `after`. */
+export const commentedRtf = String.raw`{\rtf1\ansi before{\*\atnid A}{\*\atnauthor Ann}\chatn{\*\annotation{\pard A thought}} after\par}`;
+
 /** A picture that is only linked, with the relationship it needs. */
 export function linkedPicture(id: string, address: string): { body: string; relationship: string } {
   return {

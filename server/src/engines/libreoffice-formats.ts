@@ -100,6 +100,11 @@ export function importFilter(module: OfficeModule, type: FileTypeId): string | u
   return modules[module].reads[type];
 }
 
+/** Reads what the filter of today does not: documents of Word 6 and 95, which have the same ending and frame. */
+export function olderImportFilter(type: FileTypeId): string | undefined {
+  return type === 'doc' ? 'MS WinWord 6.0' : undefined;
+}
+
 export function exportFilter(module: OfficeModule, format: OfficeFormat): string | undefined {
   return modules[module].writes[format];
 }

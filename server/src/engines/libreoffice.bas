@@ -6,6 +6,10 @@ Option Explicit
 '
 ' OpenDocument, then StoreDocument or CloseDocument: the caller decides with the number of pages, or the names of the
 ' sheets, in hand. ArrangeSheets may come between.
+'
+' Writer dies of the comments of a document as soon as it turns to its own events: their windows are drawn from a file
+' that the packages without a desktop lack. So no event is handled within OpenDocument, and comments are gone when it
+' ends. What is to be written with them is written by it.
 
 Global opened As Object
 Private questions As String
@@ -36,24 +40,48 @@ Failed:
 End Sub
 
 Sub OpenDocument(directory As String)
-	Dim job
+	Dim job, facts As String
 	On Error GoTo Failed
+	EnableReschedule(False)
 	questions = ""
 	job = ReadJob(directory)
 	opened = StarDesktop.loadComponentFromURL(Entry(job, "source"), "_blank", 0, LoadArguments(job))
+	If Entry(job, "store_target") = "" Then DropComments(opened)
 	If IsNull(opened) Then
 		WriteResult(directory, "not_loaded", questions)
 	ElseIf Not opened.supportsService(Entry(job, "service")) Or UsedFilter(opened) <> Entry(job, "filter") Then
+		DropComments(opened)
 		WriteResult(directory, "other_kind", questions)
 	ElseIf Not ResolveChanges(opened, Entry(job, "changes")) Then
+		DropComments(opened)
 		WriteResult(directory, "changes_remain", "")
 	Else
 		If Entry(job, "update_indexes") = "true" Then UpdateIndexes(opened)
+		If Entry(job, "store_target") <> "" Then
+			opened.storeToURL(Entry(job, "store_target"), StoreArguments(job))
+			DropComments(opened)
+		End If
 		WriteResult(directory, "done", Description(opened))
 	End If
 	Exit Sub
 Failed:
-	WriteResult(directory, "failed", Err & " " & Error$ & " (line " & Erl & ") " & questions)
+	facts = Err & " " & Error$ & " (line " & Erl & ") " & questions
+	DropComments(opened)
+	WriteResult(directory, "failed", facts)
+End Sub
+
+' Also where changes are tracked: there a comment that is removed would stay as a removed one.
+Sub DropComments(document As Object)
+	Dim fields As Object, field As Object, key() As Byte
+	On Error Resume Next
+	If Not document.supportsService("com.sun.star.text.TextDocument") Then Exit Sub
+	document.RedlineProtectionKey = key
+	document.RecordChanges = False
+	fields = document.TextFields.createEnumeration()
+	Do While fields.hasMoreElements()
+		field = fields.nextElement()
+		If field.supportsService("com.sun.star.text.textfield.Annotation") Then field.dispose()
+	Loop
 End Sub
 
 ' The import filter that read a document.
@@ -180,7 +208,7 @@ Sub StoreDocument(directory As String)
 	Dim job
 	On Error GoTo Failed
 	job = ReadJob(directory)
-	opened.storeToURL(Entry(job, "target"), StoreArguments(job))
+	opened.storeToURL(Entry(job, "store_target"), StoreArguments(job))
 	WriteResult(directory, "done", "")
 	Exit Sub
 Failed:
@@ -283,8 +311,8 @@ End Function
 Function StoreArguments(job)
 	Dim arguments(2) As New com.sun.star.beans.PropertyValue
 	Dim i As Integer, count As Integer, cut As Integer
-	SetArgument(arguments(0), "FilterName", Entry(job, "filter"))
-	SetArgument(arguments(1), "FilterOptions", Entry(job, "filter_options"))
+	SetArgument(arguments(0), "FilterName", Entry(job, "store_filter"))
+	SetArgument(arguments(1), "FilterOptions", Entry(job, "store_filter_options"))
 	SetArgument(arguments(2), "Overwrite", True)
 	For i = 0 To UBound(job)
 		If Left(job(i), 5) = "data." Then count = count + 1

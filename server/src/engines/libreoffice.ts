@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { access, chmod, copyFile, readFile, realpath, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -13,6 +13,7 @@ import {
   exportFilter,
   importFilter,
   moduleFor,
+  olderImportFilter,
   type OfficeFormat,
   type OfficeModule,
   textFilter,
@@ -81,6 +82,8 @@ export interface OpenOptions {
   changes?: 'show' | 'accept';
   /** Of a text document: fill in tables of contents and other indexes, which Pandoc leaves empty. */
   updateIndexes?: boolean;
+  /** Written as soon as it is open. A text document has its comments only until then. */
+  store?: StoreOptions | undefined;
   /** An existing private directory. */
   scratch: string;
   signal: AbortSignal;
@@ -178,12 +181,19 @@ async function tryDocument<T>(opening: Opening, use: (opened: OpenedDocument) =>
   }
 }
 
+/** Formats that show pages, without comments and in parts if need be. */
+const printed: readonly OfficeFormat[] = ['pdf', 'png'];
+
 /** Reads a document and writes it in another format. @throws As `withDocument`. */
 export async function convertOffice(
   document: OfficeDocument,
   options: OpenOptions & StoreOptions & { selectPages?: (pageCount: number) => number[] },
 ): Promise<void> {
-  const { selectPages } = options;
+  const { format, selectPages } = options;
+  if (!printed.includes(format)) {
+    await withDocument(document, { ...options, store: options }, () => Promise.resolve());
+    return;
+  }
   await withDocument(document, options, async (opened) => {
     const count = opened.pageCount === 0 ? opened.parts.length : opened.pageCount;
     const pages = selectPages === undefined ? {} : { PageRange: toPageRange(selectPages(count)) };
@@ -251,25 +261,36 @@ async function useDocument<T>(
   opening: Opening,
   use: (opened: OpenedDocument) => Promise<T>,
 ): Promise<T> {
-  const { document, options, module, filter, source } = opening;
+  const { document, options, module, source } = opening;
   const { signal, password } = options;
-  const result = await callMacro(
-    running,
-    'OpenDocument',
-    {
-      source: pathToFileURL(source).href,
-      filter,
-      filter_options: options.importOptions ?? (filter === textFilter ? 'UTF8,LF,Liberation Mono,,' : ''),
-      locked: String(document.type === 'encrypted_office'),
-      service: documentService(module),
-      changes: options.changes ?? '',
-      update_indexes: String(options.updateIndexes ?? false),
-      password: password ?? '',
-    },
-    signal,
-  );
+  const openWith = (filter: string) =>
+    callMacro(
+      running,
+      'OpenDocument',
+      {
+        source: pathToFileURL(source).href,
+        filter,
+        filter_options: options.importOptions ?? (filter === textFilter ? 'UTF8,LF,Liberation Mono,,' : ''),
+        locked: String(document.type === 'encrypted_office'),
+        service: documentService(module),
+        changes: options.changes ?? '',
+        update_indexes: String(options.updateIndexes ?? false),
+        password: password ?? '',
+        ...(options.store === undefined ? {} : storeJob(module, options.store)),
+      },
+      signal,
+    );
+  let result = await openWith(opening.filter);
+  const older = olderImportFilter(document.type);
+  if (result.status === 'not_loaded' && older !== undefined && !asksPassword(result)) result = await openWith(older);
   try {
-    if (result.status !== 'done') throw openFailure(result, opening);
+    if (result.status !== 'done') {
+      if (document.type === 'ppt' && (await isLockedPpt(source))) throw lockedPpt(document);
+      throw openFailure(result, opening);
+    }
+    if (options.store !== undefined) {
+      await checkOfficeOutput(options.store.target, options.store.format, document.filename);
+    }
     return await use(openedDocument(running, opening, result.detail));
   } catch (error) {
     if (!signal.aborted) await callMacro(running, 'CloseDocument', {}, signal);
@@ -301,19 +322,23 @@ function openedDocument(running: Office, opening: Opening, description: string):
       });
       return Number(pages);
     },
-    async store({ format, target, filterOptions = '', data = {} }) {
-      const filter = exportFilter(module, format);
-      if (filter === undefined) throw new Error(`LibreOffice ${module} writes no ${format}`);
-      const entries = Object.entries(data).map(([name, value]) => [`data.${name}`, typed(value)]);
-      const url = pathToFileURL(target).href;
-      await call('StoreDocument', {
-        target: url,
-        filter,
-        filter_options: filterOptions,
-        ...Object.fromEntries(entries),
-      });
-      await checkOfficeOutput(target, format, document.filename);
+    async store(store) {
+      await call('StoreDocument', storeJob(module, store));
+      await checkOfficeOutput(store.target, store.format, document.filename);
     },
+  };
+}
+
+function storeJob(module: OfficeModule, store: StoreOptions): Record<string, string> {
+  const { format, target, filterOptions = '', data = {} } = store;
+  const filter = exportFilter(module, format);
+  if (filter === undefined) throw new Error(`LibreOffice ${module} writes no ${format}`);
+  const entries = Object.entries(data).map(([name, value]) => [`data.${name}`, typed(value)] as const);
+  return {
+    store_target: pathToFileURL(target).href,
+    store_filter: filter,
+    store_filter_options: filterOptions,
+    ...Object.fromEntries(entries),
   };
 }
 
@@ -325,11 +350,14 @@ function typed(value: boolean | number | string): string {
 /** How the filters for Office 97-2003 report a password they have not got: they ask no question (`ERRCODE_SVX_WRONGPASS`). */
 const wrongPassword = /\b1000F\b/;
 
+function asksPassword({ status, detail }: MacroResult): boolean {
+  return detail.includes('PasswordRequest') || (status === 'not_loaded' && wrongPassword.test(detail));
+}
+
 function openFailure({ status, detail }: MacroResult, { document, options, module }: Opening): Failure {
   const { filename: file, type } = document;
   const details = { file, log: `${status} ${detail}` };
-  const asked = detail.includes('PasswordRequest') || (status === 'not_loaded' && wrongPassword.test(detail));
-  if (asked || (status === 'not_loaded' && type === 'encrypted_office')) {
+  if (asksPassword({ status, detail }) || (status === 'not_loaded' && type === 'encrypted_office')) {
     const why = options.password === undefined ? 'is protected with a password' : 'does not open with this password';
     return new Failure('password_required', `${file} ${why}.`, details);
   }
@@ -339,6 +367,24 @@ function openFailure({ status, detail }: MacroResult, { document, options, modul
     return new Failure('engine_failed', `The tracked changes of ${file} could not be accepted.`, details);
   }
   return unexpected({ status, detail }, document);
+}
+
+/** What the stream `Current User` says of an encrypted presentation, after the length of its header. */
+const lockedPptMark = Buffer.from([0x14, 0, 0, 0, 0xdf, 0xc4, 0xd1, 0xf3]);
+
+async function isLockedPpt(path: string): Promise<boolean> {
+  let tail = Buffer.alloc(0);
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    const window = Buffer.concat([tail, chunk]);
+    if (window.includes(lockedPptMark)) return true;
+    tail = window.subarray(-(lockedPptMark.length - 1));
+  }
+  return false;
+}
+
+function lockedPpt({ filename: file }: OfficeDocument): Failure {
+  const message = `${file} is protected with a password. Of PowerPoint 97-2003 such files cannot be opened here: save it as PPTX, or without the password.`;
+  return new Failure('password_required', message, { file });
 }
 
 const kinds: Record<OfficeModule, string> = {

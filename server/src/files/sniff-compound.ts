@@ -14,7 +14,9 @@ const compoundMarks: readonly [name: string, type: FileTypeId][] = [
 
 /** Where a file without a found directory usually has its first stream, and how that stream begins. */
 const firstSector = 512;
-const streamStarts: Partial<Record<number, FileTypeId>> = { 0xa5ec: 'doc', 0x0809: 'xls' };
+const streamStarts: Partial<Record<number, FileTypeId>> = { 0xa5ec: 'doc', 0xa5dc: 'doc', 0x0809: 'xls' };
+/** EMF, WMF, PICT, JPEG, PNG, DIB, TIFF and JPEG in CMYK, as `Pictures` holds them. */
+const pictureRecords = [0xf01a, 0xf01b, 0xf01c, 0xf01d, 0xf01e, 0xf01f, 0xf029, 0xf02a];
 
 /**
  * What an OLE compound file holds: locked OOXML, an Office 97-2003 document, an Outlook message, or nothing we read. The
@@ -28,11 +30,21 @@ export function compoundFile(sample: ContentSample): FileTypeId {
   const seen = [sample.head, sample.tail].flatMap((bytes) => compoundMarks.filter(([name]) => holdsEntry(bytes, name)));
   const anywhere = typeOfStreams(seen.map(([name]) => name));
   if (anywhere !== undefined) return anywhere;
-  return streamStarts[bytesAt(sample, firstSector, 2)?.readUInt16LE() ?? -1] ?? 'binary';
+  return typeOfStart(bytesAt(sample, firstSector, 4)) ?? 'binary';
 }
 
+/** A presentation begins with its pictures, or else with the record of the whole document. */
+function typeOfStart(bytes: Buffer | undefined): FileTypeId | undefined {
+  if (bytes === undefined) return undefined;
+  const [start, record] = [bytes.readUInt16LE(0), bytes.readUInt16LE(2)];
+  if (pictureRecords.includes(record) || (start === 0x000f && record === 0x03e8)) return 'ppt';
+  return streamStarts[start];
+}
+
+/** Case does not count in names of streams: some report writers capitalise them all. */
 function typeOfStreams(names: readonly string[]): FileTypeId | undefined {
-  return compoundMarks.find(([name]) => names.includes(name))?.[1];
+  const found = new Set(names.map((name) => name.toLowerCase()));
+  return compoundMarks.find(([name]) => found.has(name.toLowerCase()))?.[1];
 }
 
 /** Whether these bytes hold a directory entry of this name: the name in UTF-16, closed by a zero. */

@@ -102,6 +102,22 @@ describe('documents and books', () => {
     expect(await typeOf(Buffer.concat([workbook, name, Buffer.alloc(512)]))).toBe('xls');
   });
 
+  test('a compound file whose streams are in capitals', async () => {
+    const workbook = (await read('xls')).toString('latin1');
+    const capitals = (name: string) => Buffer.from(name, 'utf16le').toString('latin1');
+    expect(await typeOf(latin1(workbook.replace(capitals('Workbook'), capitals('WORKBOOK'))))).toBe('xls');
+  });
+
+  test('a compound file whose directory is not at hand, by how its first stream begins', async () => {
+    const starting = (...bytes: number[]) =>
+      typeOf(Buffer.concat([latin1('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'), Buffer.alloc(504), Buffer.from(bytes)]));
+    expect(await starting(0x00, 0x6e, 0x1e, 0xf0)).toBe('ppt');
+    expect(await starting(0x0f, 0x00, 0xe8, 0x03)).toBe('ppt');
+    expect(await starting(0xec, 0xa5, 0xc1, 0x00)).toBe('doc');
+    expect(await starting(0xdc, 0xa5, 0x68, 0x00)).toBe('doc');
+    expect(await starting(0x00, 0x00, 0x00, 0x00)).toBe('binary');
+  });
+
   test('a Parquet file needs both of its ends', async () => {
     const table = await read('parquet');
     expect(await typeOf(table.subarray(0, -1))).toBe('binary');

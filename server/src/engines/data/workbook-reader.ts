@@ -31,14 +31,15 @@ const maxWholeMegabytes = 100;
 
 /**
  * Opens a workbook. Cells are text: numbers with all their digits, dates as ISO 8601, `TRUE` and `FALSE`, errors as shown
- * (`#DIV/0!`). Sheets of XLSX stream; with formulas as text, and for XLS and ODS, the workbook is read as a whole.
+ * (`#DIV/0!`). Sheets of XLSX stream; with formulas as text, and for XLSB, XLS and
+ * ODS, the workbook is read as a whole.
  *
  * @throws Failure `password_required`, `invalid_input` for a damaged file, `resource_limit` for one too large.
  */
 export async function openWorkbook(source: WorkbookSource, formulas: 'values' | 'text' = 'values'): Promise<Workbook> {
   if (source.type === 'encrypted_office') throw locked(source);
-  if (source.type === 'xlsx' && formulas === 'values') return openXlsx(source);
-  return await openWhole(source, formulas);
+  const streamed = source.type === 'xlsx' && formulas === 'values' ? await openXlsx(source) : undefined;
+  return streamed ?? (await openWhole(source, formulas));
 }
 
 function locked({ filename }: DataSource): Failure {
@@ -71,8 +72,8 @@ async function openWhole(source: WorkbookSource, formulas: 'values' | 'text'): P
   }
   const date1904 = book.Workbook?.WBProps?.date1904 === true;
   return {
-    // SheetJS leaves the names of ODS sheets as they are escaped.
-    sheets: book.SheetNames.map((name) => ({
+    // A chart on a sheet of its own keeps copies of cells. SheetJS leaves the names of ODS sheets as they are escaped.
+    sheets: book.SheetNames.filter((name) => book.Sheets[name]?.['!type'] !== 'chart').map((name) => ({
       name: book.bookType === 'ods' ? decodeXml(name) : name,
       rows: () => rowsOf(book.Sheets[name] ?? {}, date1904, formulas),
     })),

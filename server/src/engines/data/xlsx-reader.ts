@@ -14,11 +14,16 @@ const maxTokenCharacters = 16 * megabyte;
 const maxColumns = 16_384;
 const maxRows = 1_048_576;
 
-/** Opens an XLSX workbook; its sheets stream. */
-export async function openXlsx(source: DataSource): Promise<Workbook> {
+/** Opens an XLSX workbook; its sheets stream. Undefined for one whose parts are binary (XLSB). */
+export async function openXlsx(source: DataSource): Promise<Workbook | undefined> {
   const parts = await openZipParts(source, maxUnpackedBytes);
   try {
-    const { sheets, date1904 } = await readStructure(source, parts);
+    const book = await findBook(source, parts);
+    if (book.part.toLowerCase().endsWith('.bin')) {
+      parts.close();
+      return undefined;
+    }
+    const { sheets, date1904 } = await readStructure(source, parts, book);
     const formats = await readFormats(source, parts);
     const texts = await readSharedTexts(source, parts);
     const look: Look = { formats, texts, date1904 };
@@ -58,17 +63,26 @@ function attribute(token: XmlToken, name: string): string | undefined {
   return decodeXml(token.raw.slice(from, token.raw.indexOf('"', from)));
 }
 
+interface BookPart {
+  part: string;
+  text: AsyncIterable<string>;
+}
+
+async function findBook(source: DataSource, parts: ZipParts): Promise<BookPart> {
+  const relations = await targets(source, parts, '_rels/.rels', '');
+  const part = relations.find(({ type }) => type.endsWith('/officeDocument'))?.part;
+  const text = part === undefined ? undefined : parts.text(part);
+  if (part === undefined || text === undefined) throw invalid(source, 'is damaged: it has no workbook in it.');
+  return { part, text };
+}
+
 async function readStructure(
   source: DataSource,
   parts: ZipParts,
+  book: BookPart,
 ): Promise<{ sheets: { name: string; part: string }[]; date1904: boolean }> {
-  const bookPart = (await targets(source, parts, '_rels/.rels', '')).find(({ type }) =>
-    type.endsWith('/officeDocument'),
-  )?.part;
-  const book = bookPart === undefined ? undefined : parts.text(bookPart);
-  if (bookPart === undefined || book === undefined) throw invalid(source, 'is damaged: it has no workbook in it.');
-  const folder = bookPart.slice(0, bookPart.lastIndexOf('/') + 1);
-  const relations = `${folder}_rels/${bookPart.slice(folder.length)}.rels`;
+  const folder = book.part.slice(0, book.part.lastIndexOf('/') + 1);
+  const relations = `${folder}_rels/${book.part.slice(folder.length)}.rels`;
   const partOf = new Map(
     (await targets(source, parts, relations, folder))
       .filter(({ type }) => type.endsWith('/worksheet'))
@@ -76,7 +90,7 @@ async function readStructure(
   );
   const sheets: { name: string; part: string }[] = [];
   let date1904 = false;
-  for await (const tokens of tokensOf(source, book))
+  for await (const tokens of tokensOf(source, book.text))
     for (const token of tokens) {
       if (token.kind !== 'open' && token.kind !== 'empty') continue;
       if (localName(token) === 'workbookPr') date1904 = /^(1|true)$/.test(attribute(token, 'date1904') ?? '');

@@ -1,9 +1,10 @@
+import { isUtf8 } from 'node:buffer';
 import PostalMime, { type Address, type Attachment } from 'postal-mime';
 import type { Mail, MailAttachment } from './mail.ts';
 
 /** Reads a message of the internet; undefined when nothing in it is a header of one. */
 export async function parseEml(bytes: Buffer): Promise<Mail | undefined> {
-  const mail = await PostalMime.parse(bytes, { maxNestingDepth: 64 });
+  const mail = await PostalMime.parse(withUtf8Head(bytes), { maxNestingDepth: 64 });
   if (!mail.headers.some(({ key }) => /^(from|to|subject|date|message-id|received|mime-version)$/.test(key)))
     return undefined;
   return {
@@ -17,6 +18,31 @@ export async function parseEml(bytes: Buffer): Promise<Mail | undefined> {
     text: mail.text,
     attachments: mail.attachments.map(toAttachment),
   };
+}
+
+/** Of a head, in bytes: far more than the fields of any real mail before its content type. */
+const longestSearch = 32 * 1024;
+
+/** The parser takes a head for UTF-8. Old programs wrote it as the text below, without saying so. */
+function withUtf8Head(bytes: Buffer): Buffer {
+  const ends = [bytes.indexOf('\n\r\n'), bytes.indexOf('\n\n')].filter((at) => at >= 0);
+  const head = bytes.subarray(0, ends.length === 0 ? bytes.length : Math.min(...ends));
+  if (isUtf8(head)) return bytes;
+  const declared = /^content-type:(?:[^\n]|\n[ \t])*?charset="?([\w-]+)/im.exec(
+    head.toString('latin1', 0, longestSearch),
+  )?.[1];
+  const text = headDecoder(declared).decode(head);
+  return Buffer.concat([Buffer.from(text), bytes.subarray(head.length)]);
+}
+
+function headDecoder(charset = 'windows-1252') {
+  try {
+    const decoder = new TextDecoder(charset);
+    if (!decoder.encoding.startsWith('utf-')) return decoder;
+  } catch {
+    // An encoding of no known name.
+  }
+  return new TextDecoder('windows-1252');
 }
 
 function addresses(list: readonly Address[] = []): string | undefined {

@@ -51,11 +51,20 @@ async function toCsv(path: string, form: Record<string, string> = {}): Promise<R
 }
 
 describe('excel-to-csv-converter', () => {
-  test.each(['xlsx', 'biff8', 'ods'] as const)('reads every sheet of %s', async (type) => {
+  test.each(['xlsx', 'xlsb', 'biff8', 'ods'] as const)('reads every sheet of %s', async (type) => {
     const path = await inFolder(`book.${type === 'biff8' ? 'xls' : type}`, workbook(type));
     // The library that makes the fixture writes no errors to ODS.
     const first = type === 'ods' ? firstSheet.replace('#DIV/0!', '') : firstSheet;
     expect(await toCsv(path)).toEqual({ 'book-First.csv': first, 'book-Second & last.csv': 'only\n' });
+  });
+
+  test('leaves out a chart on a sheet of its own, which holds copies of cells', async () => {
+    const bytes = workbook('biff8');
+    const begins = Buffer.from('0908100000061000', 'hex');
+    const sheet = bytes.indexOf(begins, bytes.indexOf('only') - 2000);
+    const second = bytes.indexOf(begins, bytes.indexOf(begins, sheet) + 1);
+    bytes.writeUInt8(0x20, second + 6);
+    expect(await toCsv(await inFolder('chart.xls', bytes))).toEqual({ 'chart-First.csv': firstSheet });
   });
 
   test('one sheet by name or number; an unknown one names those there are', async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { paragraph, writeDocx } from '../../../test/office-fixtures.ts';
+import { commentedRtf, paragraph, writeDocx } from '../../../test/office-fixtures.ts';
 import { runTool } from '../../../test/run-tool.ts';
 import { libreoffice, stopLibreOffice } from '../../engines/libreoffice.ts';
 import { pandoc } from '../../engines/pandoc.ts';
@@ -116,6 +116,12 @@ describe.skipIf(missing)('document-converter', { timeout: 120_000 }, () => {
       String.raw`\documentclass{article}\usepackage{amsmath}\begin{document}\section{One}\end{document}`,
     );
     expect(await convertAs('tex', 'b.tex')).toContain('# One');
+  });
+
+  test('keeps comments', async () => {
+    await writeFile(file('comment.rtf'), commentedRtf);
+    expect(await convert([file('comment.rtf')], { format: 'odt' })).toMatch(/<office:annotation .*A thought/);
+    expect(await convert([file('comment.rtf')], { format: 'txt' })).toBe('before after\n');
   });
 
   test('opens a locked document with its password', async () => {

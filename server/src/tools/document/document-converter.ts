@@ -113,7 +113,7 @@ async function convert(
   }
 }
 
-/** UTF-8 with plain line ends, as every other text we write. */
+/** UTF-8 with plain line ends and without a byte order mark, as every other text we write. */
 function textExport(format: OfficeFormat): { filterOptions?: string } {
-  return format === 'txt' ? { filterOptions: 'UTF8,LF,,,,false' } : {};
+  return format === 'txt' ? { filterOptions: 'UTF8,LF,,,false,false' } : {};
 }

@@ -76,6 +76,17 @@ describe.skipIf(version === undefined)('email-to-pdf-converter', { timeout: 60_0
     await rm(folder, { recursive: true, force: true });
   });
 
+  test.each([
+    ['text/plain; charset=windows-1251', 'Летний отпуск', 'cbe5f2ede8e920eef2eff3f1ea'],
+    ['multipart/mixed; boundary=b', 'Verão', '566572e36f'],
+  ])('reads a head that is written in bytes of %s', async (type, subject, hex) => {
+    const head = `From: a@example.org\r\nContent-Type: ${type.replace(' ', '\r\n ')}\r\nSubject: `;
+    const path = join(folder, 'bytes.eml');
+    const body = type.startsWith('text') ? 'Text' : '--b\r\n\r\nText\r\n--b--\r\n';
+    await writeFile(path, Buffer.concat([Buffer.from(head), Buffer.from(hex, 'hex'), Buffer.from(`\r\n\r\n${body}`)]));
+    expect(await print(path)).toContain(subject);
+  });
+
   test('prints a mail with its headers and pictures, and returns its attachments beside it', async () => {
     const path = await writeMail('<p>Hello <b>bold</b></p><img src="cid:pic1">');
     await using result = await runTool(emailToPdf, [path]);

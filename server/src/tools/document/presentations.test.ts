@@ -55,6 +55,18 @@ describe.skipIf(version === undefined)('presentations', { timeout: 120_000 }, ()
     await rm(folder, { recursive: true, force: true });
   });
 
+  test('a PPT with a password is not called damaged', async () => {
+    const bytes = await readFile(file('show.ppt'));
+    const plain = bytes.indexOf(Buffer.from([0x14, 0, 0, 0, 0x5f, 0xc0, 0x91, 0xe3]));
+    expect(plain).toBeGreaterThan(0);
+    bytes.writeUInt32LE(0xf3d1c4df, plain + 4);
+    // What is encrypted cannot be read.
+    const start = bytes.indexOf(Buffer.from([0x0f, 0x00, 0xe8, 0x03]));
+    bytes.fill(0xa5, start, start + 4096);
+    await writeFile(file('locked.ppt'), bytes);
+    await expect(print(file('locked.ppt'))).rejects.toMatchObject({ code: 'password_required' });
+  });
+
   test.each(['pptx', 'ppt', 'odp'])('writes the slides of a %s that are not hidden', async (type) => {
     expect(await print(file(`show.${type}`))).toEqual(['Slide 1', 'Slide 3', 'Slide 4', 'Slide 5']);
   });

@@ -6,9 +6,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { CFB } from '@e965/xlsx';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { linkedPicture, pageBreak, paragraph, trackedChanges, writeDocx } from '../../../test/office-fixtures.ts';
+import {
+  commentedRtf,
+  linkedPicture,
+  pageBreak,
+  paragraph,
+  trackedChanges,
+  writeDocx,
+} from '../../../test/office-fixtures.ts';
 import { runTool } from '../../../test/run-tool.ts';
 import { convertToPdf, libreoffice, stopLibreOffice, warmLibreOffice } from '../../engines/libreoffice.ts';
 import { readPdf } from '../../engines/pdfium.ts';
@@ -41,6 +49,21 @@ async function pagesOf(path: string): Promise<string[]> {
   return pages;
 }
 
+/** Plain text as Word 6 keeps it: the stream holds where the text lies, and the text. */
+function word6Document(text: string): Buffer {
+  const head = Buffer.alloc(0x300);
+  head.writeUInt16LE(0xa5dc, 0);
+  head.writeUInt16LE(101, 2);
+  head.writeUInt16LE(101, 12);
+  head.writeUInt32LE(head.length, 0x18);
+  head.writeUInt32LE(head.length + text.length + 1, 0x1c);
+  head.writeUInt32LE(text.length + 1, 0x34);
+  const container = CFB.utils.cfb_new();
+  // Shorter streams are kept elsewhere.
+  CFB.utils.cfb_add(container, '/WordDocument', Buffer.concat([head, Buffer.from(`${text}\r`), Buffer.alloc(4096)]));
+  return CFB.write(container, { type: 'buffer' }) as Buffer;
+}
+
 describe.skipIf(version === undefined)('word-to-pdf-converter', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'millrun-word-'));
@@ -54,6 +77,17 @@ describe.skipIf(version === undefined)('word-to-pdf-converter', { timeout: 120_0
   afterAll(async () => {
     await stopLibreOffice();
     await rm(folder, { recursive: true, force: true });
+  });
+
+  test('prints a document with comments without them', async () => {
+    await writeFile(file('comment.rtf'), commentedRtf);
+    expect(await convert(file('comment.rtf'))).toEqual(['before after']);
+    expect(await convert(file('comment.rtf'), { track_changes: 'show', pages: '1' })).toEqual(['before after']);
+  });
+
+  test('reads a document of Word 6', async () => {
+    await writeFile(file('word6.doc'), word6Document('A letter of Word 6'));
+    expect(await convert(file('word6.doc'))).toEqual(['A letter of Word 6']);
   });
 
   test('keeps the text of a DOCX and names the PDF after it', async () => {
