@@ -56,9 +56,14 @@ export function imageFailure(thrown: unknown, file: NamedFile): unknown {
       log,
     });
   }
-  const [, unknownMethod] = /(\w+) compression support is not configured/i.exec(log) ?? [];
+  const [, unknownMethod] = /([A-Z][\w-]*(?: \w+)?) compression support is not configured/.exec(log) ?? [];
   if (unknownMethod !== undefined) {
     const message = `"${file.filename}" is compressed with ${unknownMethod}, which cannot be opened here.`;
+    return new Failure('invalid_input', message, { file: file.filename, log });
+  }
+  // "unsupported image format" is said of whatever has lost its beginning.
+  if (/not supported|not implemented|unsupported (?!image format)/i.test(log)) {
+    const message = `"${file.filename}" is written in a way that cannot be opened here.`;
     return new Failure('invalid_input', message, { file: file.filename, log });
   }
   if (/bad dimensions/i.test(log)) {

@@ -277,6 +277,19 @@ test('a PNG whose pixels are damaged is the file’s fault, not the engine’s',
   await expect(convert(path, { format: 'png' })).rejects.toMatchObject({ code: 'invalid_input', file: 'damaged.png' });
 });
 
+test('a kind of TIFF that nobody here reads is not called damaged', async () => {
+  const tiled = await sharp(files['photo.png']).tiff({ tile: true, compression: 'none' }).toBuffer();
+  const planar = tiled.indexOf(Buffer.from([0x1c, 0x01, 3, 0, 1, 0, 0, 0])); // Tag 284, PlanarConfiguration.
+  expect(planar).toBeGreaterThan(0);
+  tiled.writeUInt16LE(2, planar + 8);
+  const path = join(directory, 'planes.tiff');
+  await writeFile(path, tiled);
+  await expect(convert(path, { format: 'png' })).rejects.toMatchObject({
+    code: 'invalid_input',
+    message: '"planes.tiff" is written in a way that cannot be opened here.',
+  });
+});
+
 test('a size that is a lie is refused in every format before it is decoded', async () => {
   const bmp = Buffer.alloc(200);
   bmp.write('BM', 0, 'latin1');
