@@ -31,6 +31,7 @@ const ownerships = new WeakMap<PdfFile, Ownership>();
 export function ownershipOf(file: PdfFile): Ownership {
   const known = ownerships.get(file);
   if (known !== undefined) return known;
+  linkFields(file);
   const pageOfAnnotation = new Map<PDFRef, PDFRef>();
   const fieldsAbove = new Map<PDFRef, PDFRef[]>();
   for (const page of file.pages) {
@@ -176,6 +177,23 @@ function entryToCopy(file: PdfFile, dict: PDFDict, key: PDFName, value: PDFObjec
 /** The dictionary of an annotation or any other object a reference leads to. */
 export function dictOf(file: PdfFile, value: PDFObject): PDFDict | undefined {
   return describingDict(resolve(file.context, value));
+}
+
+/** Gives fields that leave it out the way up to the field that lists them, without which they stand for themselves. */
+export function linkFields(file: PdfFile): void {
+  const form = formOf(file);
+  const waiting = [...((form && arrayEntry(form, 'Fields'))?.asArray() ?? [])];
+  const seen = new Set<PDFObject>();
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const field = resolve(file.context, next);
+    if (!(next instanceof PDFRef) || !(field instanceof PDFDict) || seen.has(field)) continue;
+    seen.add(field);
+    for (const kid of arrayEntry(field, 'Kids')?.asArray() ?? []) {
+      const child = resolve(file.context, kid);
+      if (child instanceof PDFDict && !child.has(PDFName.of('Parent'))) child.set(PDFName.of('Parent'), next);
+      waiting.push(kid);
+    }
+  }
 }
 
 /** The form of a file, when it has one. */

@@ -1,4 +1,4 @@
-import { PDFArray, PDFNumber, type PDFDict, type PDFObject, type PDFRef } from '@cantoo/pdf-lib';
+import { PDFArray, PDFName, PDFNumber, type PDFDict, type PDFObject, type PDFRef } from '@cantoo/pdf-lib';
 import { Failure } from '../../lib/failure.ts';
 import { formOf } from './copy.ts';
 import type { PdfFile } from './document.ts';
@@ -39,18 +39,38 @@ export function drawField(file: PdfFile, widget: PDFDict, typeface: Typeface): P
   };
   const form = formOf(file);
   const look = inheritedEntry(widget, 'DA') ?? (form && entry(form, 'DA'));
+  const turn = turnOf(widget);
+  const [width, height] = [area.right - area.left, area.top - area.bottom];
+  const isSideways = turn % 180 !== 0;
   const field: Field = {
     kind: nameText(inheritedEntry(widget, 'FT')),
     flags: number('Ff'),
-    width: area.right - area.left,
-    height: area.top - area.bottom,
+    width: isSideways ? height : width,
+    height: isSideways ? width : height,
     ...readLook(textOf(look) ?? ''),
     alignment: number('Q') || (form && numberEntry(form, 'Q')) || 0,
     widget,
   };
   const content = `${frameOf(field)}${contentOf(file, field, typeface)}`;
   if (content === '') return undefined;
-  return drawnMark(file.context, field, content, { Font: { F: typeface.ref } }).form;
+  const { form: drawn } = drawnMark(file.context, field, content, { Font: { F: typeface.ref } });
+  if (turn === 0) return drawn;
+  const stream = file.context.lookup(drawn) as unknown as { dict: PDFDict };
+  stream.dict.set(PDFName.of('Matrix'), file.context.obj(turned(turn, width, height)));
+  return drawn;
+}
+
+/** Degrees counterclockwise that a field is turned on its page, as on landscape pages that are shown turned. */
+function turnOf(widget: PDFDict): number {
+  const look = dictEntry(widget, 'MK');
+  const turn = (look && numberEntry(look, 'R')) ?? 0;
+  return turn % 90 === 0 ? ((turn % 360) + 360) % 360 : 0;
+}
+
+/** Turns what is drawn upright into an area of this size. */
+function turned(turn: number, width: number, height: number): number[] {
+  if (turn === 90) return [0, 1, -1, 0, width, 0];
+  return turn === 180 ? [-1, 0, 0, -1, width, height] : [0, -1, 1, 0, 0, height];
 }
 
 /** The default appearance: `/Helv 12 Tf 0 g`. */

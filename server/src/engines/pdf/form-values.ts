@@ -1,7 +1,7 @@
 import { PDFArray, PDFBool, PDFDict, PDFHexString, PDFName, PDFNumber, type PDFObject } from '@cantoo/pdf-lib';
 import { editDistance } from '../../lib/edit-distance.ts';
 import { Failure } from '../../lib/failure.ts';
-import { annotationsOf, formOf } from './copy.ts';
+import { annotationsOf, formOf, linkFields } from './copy.ts';
 import type { PdfFile } from './document.ts';
 import { drawField } from './field-appearance.ts';
 import { formFields, inheritedEntry } from './fields.ts';
@@ -128,6 +128,7 @@ export async function fillFields(
 
 /** Every field that holds or shows something; a part of a form without a type only groups others. */
 function fieldsOf(file: PdfFile): Field[] {
+  linkFields(file);
   const fields = new Map<string, Field>();
   const nameOf = new Map<PDFDict, string>();
   for (const dict of formFields(file)) {

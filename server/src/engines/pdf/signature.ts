@@ -199,7 +199,7 @@ function crossReference(
   const places = isTable ? [...written] : [...written, { ref: own, offset }];
   places.sort((a, b) => a.ref.objectNumber - b.ref.objectNumber);
   const trailer = [
-    `/Size ${own.objectNumber + 1} /Root ${String(Root)} /Prev ${previous}`,
+    `/Size ${isTable ? own.objectNumber : own.objectNumber + 1} /Root ${String(Root)} /Prev ${previous}`,
     `/ID [${first} <${randomBytes(16).toString('hex')}>]`,
     ...(Info === undefined ? [] : [`/Info ${String(Info)}`]),
   ].join(' ');

@@ -1,12 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PDFDocument } from '@cantoo/pdf-lib';
+import { PDFDocument, PDFName } from '@cantoo/pdf-lib';
 import { describe, expect, test } from 'vitest';
 import { formFields, pdfFixture, popplerText, qpdfCheck, qpdfText, renderAll } from '../../../test/pdf-checks.ts';
 import { runTool } from '../../../test/run-tool.ts';
 import { withTemporaryDirectory } from '../../../test/temporary.ts';
 import extractor from './pdf-form-extractor.ts';
 import filler from './pdf-form-filler.ts';
+import pageExtractor from './pdf-page-extractor.ts';
 
 /** A form with a field of every kind, as a program with widgets of several pages writes it. */
 async function application(directory: string): Promise<string> {
@@ -91,6 +92,45 @@ describe('pdf forms', { timeout: 60_000 }, () => {
       const [before, after] = await Promise.all([renderAll(source), renderAll(path(run))]);
       const darkAt = (pixels: Buffer | undefined) => (pixels?.[((300 - 157) * 400 + 97) * 3] ?? 255) < 128;
       expect([darkAt(before[0]), darkAt(after[0])]).toEqual([false, true]); // The middle of "large".
+    }));
+
+  test.each([0, 90, 180, 270])('what is filled into a field turned by %d degrees is turned with it', (turn) =>
+    withTemporaryDirectory(async (directory) => {
+      const document = await PDFDocument.create();
+      const field = document.getForm().createTextField('name');
+      const size = turn % 180 === 0 ? { width: 200, height: 20 } : { width: 20, height: 200 };
+      field.addToPage(document.addPage([300, 300]), { x: 40, y: 40, ...size });
+      field.acroField.getWidgets()[0]?.dict.set(PDFName.of('MK'), document.context.obj({ R: turn }));
+      const source = join(directory, 'turned.pdf');
+      await writeFile(source, await document.save());
+      await using run = await runTool(filler, [source], form({ name: 'abcdefgh' }));
+      const [page] = await renderAll(path(run));
+      const dark = Array.from({ length: 300 * 300 }, (_, at) => at).filter((at) => (page?.[at * 3] ?? 255) < 128);
+      const [columns, rows] = [dark.map((at) => at % 300), dark.map((at) => Math.floor(at / 300))];
+      const [left, right] = [Math.min(...columns), Math.max(...columns)];
+      const [top, bottom] = [Math.min(...rows), Math.max(...rows)];
+      expect([right - left > 30, bottom - top > 30]).toEqual([turn % 180 === 0, turn % 180 !== 0]);
+      // It begins at the edge of the field that is its left when the page is turned so that it reads upright.
+      const start = { 0: left - 40, 90: 260 - bottom, 180: 240 - right, 270: top - 60 }[turn];
+      expect(start).toBeGreaterThan(0);
+      expect(start).toBeLessThan(6);
+    }),
+  );
+
+  test('buttons that do not name the field above them belong to it all the same', () =>
+    withTemporaryDirectory(async (directory) => {
+      const source = await application(directory);
+      const document = await PDFDocument.load(await readFile(source));
+      const buttons = document.getForm().getRadioGroup('size').acroField.getWidgets();
+      for (const { dict } of buttons) dict.delete(PDFName.of('Parent'));
+      await writeFile(source, await document.save());
+      const sizes = (file: string) => formFields(file).filter(([name]) => name === 'size' || name === '');
+      const answer = form({ size: 'large' }, { flatten: 'false' });
+      await using filled = await runTool(filler, [source], answer);
+      expect(sizes(path(filled)).map(([, value]) => value)).toEqual(['/1', '/1']);
+      await using page = await runTool(pageExtractor, [source], { pages: '1' });
+      await using later = await runTool(filler, [path(page)], answer);
+      expect(sizes(path(later)).map(([, value]) => value)).toEqual(['/1', '/1']);
     }));
 
   test('CSV and FDF', () =>

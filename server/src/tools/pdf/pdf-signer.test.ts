@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PDFDocument, PDFName, PDFString } from '@cantoo/pdf-lib';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { pdfFixture, qpdfCheck, renderAll } from '../../../test/pdf-checks.ts';
@@ -94,6 +95,24 @@ describe('pdf-signer', { timeout: 60_000 }, () => {
       expect(qpdfCheck(second)).toContain('No syntax or stream encoding errors');
     }),
   );
+
+  test('a signed file with a table of its objects in plain text stays without fault', () =>
+    withTemporaryDirectory(async (directory) => {
+      const p12 = certificate(directory, curve);
+      const document = await PDFDocument.create();
+      const value = document.context.obj({ Type: 'Sig' });
+      const field = document.context.register(
+        document.context.obj({ FT: 'Sig', T: PDFString.of('first'), V: document.context.register(value) }),
+      );
+      document.addPage();
+      document.catalog.set(PDFName.of('AcroForm'), document.context.obj({ Fields: [field], SigFlags: 3 }));
+      const source = join(directory, 'signed.pdf');
+      await writeFile(source, await document.save({ useObjectStreams: false }));
+      await using run = await runTool(tool, [source, p12], pades);
+      const signed = run.outputs[0]?.path ?? '';
+      expect(qpdfCheck(signed)).toContain('No syntax or stream encoding errors');
+      expect((await readFile(signed)).subarray(0, 100).equals((await readFile(source)).subarray(0, 100))).toBe(true);
+    }));
 
   test('a picture stands where it was asked for', () =>
     withTemporaryDirectory(async (directory) => {
