@@ -1,8 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { Failure } from '../../lib/failure.ts';
 import { runFfmpeg, seekTo } from '../ffmpeg.ts';
+import { holdOf, partFrames } from './part-frames.ts';
 import { type PictureSize, closingFilters, openingFilters } from './picture.ts';
-import type { Video } from './write-video.ts';
+import { type Video, isSeekable } from './write-video.ts';
 
 export const animationFormats = ['gif', 'webp'] as const;
 export type AnimationFormat = (typeof animationFormats)[number];
@@ -36,14 +37,18 @@ export async function writeAnimation(job: AnimationJob): Promise<void> {
     const message = `"${filename}" makes too large an animation: take a shorter part, a smaller width or fewer frames a second.`;
     throw new Failure('resource_limit', message, { file: filename });
   }
+  const hold = holdOf(await partFrames(video, video.picture, range, isSeekable(video), job.signal), range.start);
+  const from = hold === undefined ? range.start : isSeekable(video) ? hold.readFrom : 0;
+  const skipped = range.start - from;
   const frames = [
     ...openingFilters(video.picture),
     // Of a part shorter than one frame, the first is kept.
     `fps=${fps}${range.duration * fps < 1 ? ':round=up' : ''}`,
+    ...(skipped > 0 ? [`trim=start=${skipped.toFixed(6)}`, 'setpts=PTS-STARTPTS'] : []),
     ...closingFilters(video.picture, { size }),
     'format=rgb24',
   ].join(',');
-  const input = { source: video.file, options: seekTo(range.start) };
+  const input = { source: video.file, options: seekTo(from) };
   const source = `[0:${video.picture.index}]`;
   const { log } = await runFfmpeg({
     inputs: [input],

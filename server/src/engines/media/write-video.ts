@@ -1,4 +1,5 @@
-import { type FfmpegInput, maxPixels, runFfmpeg } from '../ffmpeg.ts';
+import { type FfmpegInput, maxPixels, runFfmpeg, seekTo } from '../ffmpeg.ts';
+import { type Hold, type Part, holdOf, partFrames } from './part-frames.ts';
 import { type PictureSize, closingFilters, evenSize, openingFilters, shownSize } from './picture.ts';
 import {
   type AudioStream,
@@ -68,7 +69,7 @@ export interface VideoJob {
   /** Keep chapters, whose times are those of the input (true unless told). */
   chapters?: boolean;
   /** A part of the file, in seconds. */
-  range?: { start: number; duration: number | undefined };
+  range?: Part;
   /** Seconds of the result, where it does not follow from the input. */
   durationSeconds?: number;
   /** Further inputs, which filters name `[1:v]`, …. */
@@ -86,7 +87,9 @@ export interface VideoJob {
  *
  * @throws Failure as `transcode`.
  */
-export async function writeVideo(job: VideoJob): Promise<Media> {
+export async function writeVideo(given: VideoJob): Promise<Media> {
+  const hold = await holdWithin(given);
+  const job = hold === undefined ? given : repeating(given, hold);
   const { video, output, range } = job;
   const { maxTracks } = containers[output.type];
   const wanted = job.sound === 'none' ? [] : (job.tracks ?? video.audios);
@@ -98,7 +101,7 @@ export async function writeVideo(job: VideoJob): Promise<Media> {
   const whole = job.durationSeconds ?? (await secondsOf(video, kept, job.signal));
   const rest = range === undefined ? whole : leadOf(kept) + whole - range.start;
   const durationSeconds = range === undefined ? rest : Math.min(rest, range.duration ?? rest) - leadSeconds;
-  const seeking = await seekOptions(job);
+  const seeking = await seekOptions(job, hold);
   const size = sizeOf(job);
   return transcode({
     inputs: [{ source: video.file, options: seeking.before }, ...(job.furtherInputs ?? [])],
@@ -130,6 +133,17 @@ export async function writeVideo(job: VideoJob): Promise<Media> {
     onProgress: job.onProgress,
     ...(job.cwd === undefined ? {} : { cwd: job.cwd }),
   });
+}
+
+/** Where one frame stands over an edge of the part that is encoded again. */
+async function holdWithin({ video, picture, range, signal }: VideoJob): Promise<Hold | undefined> {
+  if (range === undefined || picture === 'copy') return undefined;
+  return holdOf(await partFrames(video, video.picture, range, isSeekable(video), signal), range.start);
+}
+
+function repeating(job: VideoJob, { fps }: Hold): VideoJob {
+  const { picture } = job;
+  return picture === 'copy' ? job : { ...job, picture: { ...picture, fps: picture.fps ?? fps } };
 }
 
 /** Whether anything of a stream lies in a part of its file. */
@@ -174,17 +188,19 @@ export function isSeekable({ file: { type } }: Media): boolean {
 }
 
 /** Options that take a part: before the input they jump, after it they read from the beginning and leave out. */
-async function seekOptions({
-  video,
-  picture,
-  range,
-  signal,
-}: VideoJob): Promise<{ before: string[]; after: string[] }> {
+async function seekOptions(
+  { video, picture, range, signal }: VideoJob,
+  hold: Hold | undefined,
+): Promise<{ before: string[]; after: string[] }> {
   const { start, duration } = range ?? { start: 0, duration: undefined };
   const length = (seconds: number) => (duration === undefined ? [] : ['-t', String(seconds)]);
   if (start === 0) return { before: [], after: length(duration ?? 0) };
   // Where the picture begins later, a jump would leave out the sound before it.
   const isBefore = start < video.picture.startSeconds;
+  if (hold !== undefined && isSeekable(video) && !isBefore) {
+    const skipped = (start - hold.readFrom).toFixed(6);
+    return { before: seekTo(hold.readFrom), after: ['-ss', skipped, ...length(duration ?? 0)] };
+  }
   if (isSeekable(video) && !isBefore) return { before: ['-ss', String(start)], after: length(duration ?? 0) };
   const from = picture === 'copy' && !isBefore ? await keyFrameBefore(video, video.picture, start, signal) : start;
   // Even 0 would leave out a first key frame that is to be read before the sound begins.

@@ -1,7 +1,8 @@
 import { ffmpeg } from '../../engines/ffmpeg.ts';
 import { videoTypes } from '../../engines/media/media-types.ts';
+import { canBeCopied, partFrames } from '../../engines/media/part-frames.ts';
 import { keptVideoType } from '../../engines/media/video-formats.ts';
-import { encodedSound, keptEncoding, writeVideo } from '../../engines/media/write-video.ts';
+import { encodedSound, isSeekable, keptEncoding, writeVideo } from '../../engines/media/write-video.ts';
 import type { FieldErrors } from '../../lib/errors.ts';
 import { extensionOf } from '../../lib/media-types.ts';
 import { defineTool } from '../define.ts';
@@ -16,7 +17,7 @@ const settings = {
   precise: flag({
     default: false,
     describe:
-      'Cut at the very frame and encode the picture again; else nothing is encoded again, which is fast, and the part may begin some seconds earlier, at a key frame.',
+      'Cut at the very frame and encode the picture again; else nothing is encoded again, which is fast, and the part may begin up to 12 seconds earlier, at a key frame. Where that is not enough, or one frame stands for seconds where the part begins or ends, it is encoded all the same.',
   }),
 };
 type Settings = Values<typeof settings>;
@@ -38,12 +39,17 @@ export default defineTool({
       const { settings: chosen, signal, log, output } = context;
       assertStartsWithin(video, chosen.start);
       const type = keptVideoType(given);
+      const range = { start: chosen.start, duration: lengthOf(chosen) };
+      const frames = await partFrames(video, video.picture, range, isSeekable(video), signal);
+      const isEncoded = chosen.precise || !canBeCopied(frames, chosen.start, type);
+      if (isEncoded && !chosen.precise)
+        log(`"${video.file.filename}" cannot be cut there without encoding: it is encoded again`);
       await writeVideo({
         video,
         output: { type, path: output(`${stem}.${extensionOf(type)}`) },
-        picture: chosen.precise ? keptEncoding(type, video.picture) : 'copy',
-        sound: chosen.precise ? encodedSound(type) : 'copy',
-        range: { start: chosen.start, duration: lengthOf(chosen) },
+        picture: isEncoded ? keptEncoding(type, video.picture) : 'copy',
+        sound: isEncoded ? encodedSound(type) : 'copy',
+        range,
         signal,
         onProgress,
         log,
