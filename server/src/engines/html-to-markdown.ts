@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { Failure } from '../lib/failure.ts';
-import { detectEncoding } from '../lib/text-encoding.ts';
 import type { Engine } from './engine.ts';
+import { decodeHtmlFile } from './html-encoding.ts';
 import { sanitizeText } from './html-sanitizer.ts';
 import { packageVersion } from './npm-package.ts';
 
@@ -28,7 +27,7 @@ interface Source {
 const mostBytes = 20_000_000;
 
 /**
- * The text of an HTML page: by its byte order mark, by what it says itself, else as text in general is read.
+ * The text of an HTML page, in the encoding a browser would read it in.
  *
  * @throws Failure `resource_limit` above 20 MB.
  */
@@ -36,18 +35,7 @@ export async function readHtmlFile({ path, filename, sizeBytes }: Source): Promi
   if (sizeBytes > mostBytes) {
     throw new Failure('resource_limit', `"${filename}" is larger than the 20 MB this tool takes.`, { file: filename });
   }
-  const [bytes, detected] = await Promise.all([readFile(path), detectEncoding(path)]);
-  const named = /<meta[^>]+charset\s*=\s*["']?\s*([\w:.-]+)/i.exec(bytes.toString('latin1', 0, 1024))?.[1];
-  const marked = detected.startsWith('utf-16') || bytes.subarray(0, 3).equals(Buffer.from([0xef, 0xbb, 0xbf]));
-  return decoderOf(marked ? undefined : named, detected).decode(bytes);
-}
-
-function decoderOf(named: string | undefined, detected: string): InstanceType<typeof TextDecoder> {
-  try {
-    return new TextDecoder(named ?? detected);
-  } catch {
-    return new TextDecoder(detected); // A name no browser knows either.
-  }
+  return (await Array.fromAsync(decodeHtmlFile(path))).join('');
 }
 
 export interface MarkdownOptions {
@@ -112,5 +100,78 @@ async function toMarkdown(html: string, links: MarkdownOptions['links']): Promis
     linkStyle: links === 'inline' ? 'inlined' : 'referenced',
   });
   turndown.use(gfm);
-  return turndown.turndown(html);
+  const covered = new WeakMap<Cell, Covered>();
+  // The plugin escapes once more what is escaped already, and knows nothing of cells that reach over several rows.
+  turndown.addRule('cell', {
+    filter: ['th', 'td'],
+    replacement: (content, node) => writeCell(content, node as unknown as Cell, covered),
+  });
+  try {
+    return turndown.turndown(html.replaceAll(caption, '<div>$2</div>$1'));
+  } catch (error) {
+    // The addresses of links are kept for all conversions until one ends: the next would get those of this one.
+    turndown.turndown('<p>end</p>');
+    throw error;
+  }
+}
+
+/** Markdown has no captions of tables: they stand in front as a paragraph. */
+const caption = /(<table[^>]*>\s*)<caption[^>]*>([\s\S]*?)<\/caption>/gi;
+
+/** What we ask of an element of Turndown's tree. */
+interface Cell {
+  nodeName: string;
+  previousElementSibling: Cell | null;
+  parentElement: Cell | null;
+  children: ArrayLike<Cell>;
+  getAttribute(name: string): string | null;
+}
+
+/** Columns beside a cell that cells of the rows above reach down into. */
+interface Covered {
+  before: number;
+  /** Only behind the last cell of a row. */
+  behind: number;
+}
+
+/** Columns up to which cells that span several are followed: more would let a small page make a huge text. */
+const mostColumns = 64;
+const blankCell = '     |';
+
+function writeCell(content: string, cell: Cell, covered: WeakMap<Cell, Covered>): string {
+  const rows = cell.parentElement?.parentElement ?? null;
+  if (rows !== null && !covered.has(cell)) findCovered(rows, covered);
+  const { before, behind } = covered.get(cell) ?? { before: 0, behind: 0 };
+  const text = content
+    .trim()
+    .replaceAll(/\s*\n\s*/g, ' ')
+    .replaceAll('|', '\\|');
+  const start = cell.previousElementSibling === null ? '|' : '';
+  return `${start}${blankCell.repeat(before)} ${text.padEnd(3)} |${blankCell.repeat(spanOf(cell, 'colspan') - 1 + behind)}`;
+}
+
+/** Goes through the rows of a part of a table once, for all its cells. */
+function findCovered(rows: Cell, covered: WeakMap<Cell, Covered>): void {
+  let reaching: number[] = []; // For each column, how many rows from this one on are covered from above.
+  for (const row of Array.from(rows.children)) {
+    if (row.nodeName !== 'TR') continue;
+    const next = reaching.map((count) => Math.max(0, count - 1));
+    let column = 0;
+    let last: Covered | undefined;
+    for (const cell of Array.from(row.children)) {
+      const first = column;
+      while ((reaching[column] ?? 0) > 0) column++;
+      last = { before: column - first, behind: 0 };
+      covered.set(cell, last);
+      const end = Math.min(column + spanOf(cell, 'colspan'), mostColumns);
+      while (column < end) next[column++] = spanOf(cell, 'rowspan') - 1;
+    }
+    if (last !== undefined) last.behind = reaching.slice(column).filter((count) => count > 0).length;
+    reaching = Array.from(next, (count) => count ?? 0);
+  }
+}
+
+function spanOf(cell: Cell, name: 'colspan' | 'rowspan'): number {
+  const span = Math.trunc(Number(cell.getAttribute(name)));
+  return span > 1 ? Math.min(span, name === 'colspan' ? mostColumns : 65_534) : 1;
 }

@@ -5,10 +5,10 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { Failure } from '../lib/failure.ts';
 import type { FileTypeId } from '../lib/media-types.ts';
-import { readHead } from '../lib/read-head.ts';
 import { decodeFile, detectEncoding } from '../lib/text-encoding.ts';
 import { runProgram } from '../sandbox/program.ts';
 import type { Engine } from './engine.ts';
+import { decodeHtmlFile } from './html-encoding.ts';
 
 const program = '/usr/bin/pandoc';
 
@@ -113,25 +113,15 @@ export async function convertMarkup(document: PandocDocument, options: PandocOpt
 
 /** Pandoc reads UTF-8 only. */
 async function decodeText({ path, filename, type }: PandocDocument, target: string): Promise<string> {
-  const encoding = (type === 'html' ? await declaredEncoding(path) : undefined) ?? (await detectEncoding(path));
+  const encoding = await detectEncoding(path);
+  const text = type === 'html' ? decodeHtmlFile(path) : decodeFile(path, encoding);
   try {
-    await pipeline(decodeFile(path, encoding), createWriteStream(target, { mode: 0o600 }));
+    await pipeline(text, createWriteStream(target, { mode: 0o600 }));
     return target;
   } catch (cause) {
     if (!(cause instanceof TypeError)) throw cause;
     const message = `${filename} is not text in ${encoding}.`;
     throw new Failure('invalid_input', message, { file: filename, cause });
-  }
-}
-
-/** What a page says of its own encoding, where that is one we know. */
-async function declaredEncoding(path: string): Promise<string | undefined> {
-  const head = await readHead(path, 2048);
-  const label = /charset\s*=\s*["']?([\w-]+)/i.exec(head.toString('latin1'))?.[1];
-  try {
-    return label === undefined ? undefined : new TextDecoder(label).encoding;
-  } catch {
-    return undefined; // A name nobody knows.
   }
 }
 

@@ -92,6 +92,36 @@ describe('html-to-markdown-converter', () => {
     expect(markdown).not.toMatch(/alert|x\{\}|The page/);
   });
 
+  test('keeps the columns below and beside cells that reach over several rows', async () => {
+    const table = `<table><tr><th>A</th><th>B</th><th>C</th></tr>
+      <tr><td rowspan="3">1</td><td>2</td><td rowspan="2">3</td></tr>
+      <tr><td>4</td></tr>
+      <tr><td colspan="2">5</td></tr></table>`;
+    expect(await convert(htmlToMarkdown, table)).toBe(
+      [
+        '| A   | B   | C   |',
+        '| --- | --- | --- |',
+        '| 1   | 2   | 3   |',
+        '|     | 4   |     |',
+        '|     | 5   |     |',
+      ].join('\n') + '\n',
+    );
+  });
+
+  test('writes cells of tables as they read, and the caption in front', async () => {
+    const table = String.raw`<table><caption>All</caption><tr><th>a_b</th><th>c</th></tr><tr><td>-65 *x*</td><td>p|q <code>a\b|c</code></td></tr>
+      <tr><td colspan="2">both</td></tr></table>`;
+    expect(await convert(htmlToMarkdown, table)).toBe(
+      String.raw`All
+
+| a\_b | c   |
+| --- | --- |
+| \-65 \*x\* | p\|q ${'`'}a\b\|c${'`'} |
+| both |     |
+`,
+    );
+  });
+
   test('keeps the article alone, with addresses at the end', async () => {
     const markdown = await convert(htmlToMarkdown, page, { readability: 'true', links: 'reference' });
     expect(markdown).toMatch(/^# The page\n/);
@@ -108,6 +138,15 @@ describe('html-to-markdown-converter', () => {
   test.each([
     ['a declaration', Buffer.from('<html><meta charset=koi8-r><p>\xF0\xD2\xC9\xD7\xC5\xD4', 'latin1'), 'Привет'],
     ['a mark', Buffer.from('\uFEFF<html><p>Größe', 'utf16le'), 'Größe'],
+    ['a mark against a declaration', Buffer.from('\uFEFF<html><meta charset=latin1><p>Größe'), 'Größe'],
+    ['XML', Buffer.from('<?xml version="1.0" encoding="iso-8859-2"?><html><p>\xA3\xF3d\xBC', 'latin1'), 'Łódź'],
+    ['its bytes, which cannot be the UTF-16 it says', Buffer.from('<html><meta charset=utf-16><p>Größe'), 'Größe'],
+    [
+      'its bytes, which are not the UTF-8 it says',
+      Buffer.from('<html><meta charset=utf-8><p>Größe', 'latin1'),
+      'Größe',
+    ],
+    ['UTF-8 with a slip', Buffer.from('<html><meta charset=utf-8><p>GrÃ¶Ã\x9Fe \xFF', 'latin1'), 'Größe \ufffd'],
     ['nothing', Buffer.from('<html><p>Größe', 'latin1'), 'Größe'],
   ])('reads the encoding from %s', async (_name, bytes, expected) => {
     expect(await convert(htmlToMarkdown, bytes)).toBe(`${expected}\n`);
