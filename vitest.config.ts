@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['server/**/*.test.ts', 'sdk/**/*.test.ts', 'web/**/*.test.ts'],
     // One more than there are processors: many tests wait for a window, a lease or a stop.
     maxWorkers: 3,
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 120_000,
   },
 });

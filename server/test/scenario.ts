@@ -28,7 +28,7 @@ const stopAtOnce = { MILLRUN_DRAIN_S: '0' };
 /** Registers the server's start and stop with the test file (or `describe`) that calls it. */
 export function useServer(options: ServerOptions = {}): Scenario {
   // A real server on a machine that does other things as well: patience costs nothing when all is well.
-  vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+  vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
   let started: TestServer | undefined;
   const running = () => {
     if (started === undefined) throw new Error('the server has not been started yet');

@@ -11,7 +11,7 @@ import { untilEnded } from './audit.ts';
 import { startLossyDatabase, type LossyDatabase } from './lossy-database.ts';
 import { env, newTenant, submitLasting, type Tenant } from './tenant.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 /** Values that only the transaction in question sends. Statements themselves are prepared and sent once a connection. */
 const transactions = { submit: 'qr-code-generator', claim: ' processing', finish: ' done' };

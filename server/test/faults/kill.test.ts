@@ -11,7 +11,7 @@ import { auditEnded, deleteAll, storedRun, untilEnded } from './audit.ts';
 import { descendants, kill, postmaster, toolHosts, untilGone } from './processes.ts';
 import { beginUpload, env, newTenant, submitLasting } from './tenant.ts';
 
-vi.setConfig({ testTimeout: 90_000 });
+vi.setConfig({ testTimeout: 180_000 });
 
 /** Ends the program at once, and checks that nothing it has started is left. */
 async function killServer(server: TestServer): Promise<void> {

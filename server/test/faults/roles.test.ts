@@ -9,7 +9,7 @@ import { auditEnded, deleteAll, storedRun, untilEnded, uuidOf } from './audit.ts
 import { descendants, isRunning, kill, postmaster, toolHosts, untilGone } from './processes.ts';
 import { env, newTenant, submitLasting } from './tenant.ts';
 
-vi.setConfig({ testTimeout: 90_000 });
+vi.setConfig({ testTimeout: 180_000 });
 
 /** An API and workers, each a process of its own, on one data directory. The API brings the database. */
 interface Cluster extends AsyncDisposable {

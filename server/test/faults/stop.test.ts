@@ -10,7 +10,7 @@ import { auditEnded, deleteAll, storedRun } from './audit.ts';
 import { descendants, toolHosts, untilGone } from './processes.ts';
 import { beginUpload, env, newTenant, submitLasting } from './tenant.ts';
 
-vi.setConfig({ testTimeout: 90_000 });
+vi.setConfig({ testTimeout: 180_000 });
 
 interface Ending {
   code: number | null;
