@@ -83,7 +83,7 @@ async function* relaxedRows(source: CsvSource): AsyncGenerator<Row> {
     { relax_quotes: true, raw: true, info: true },
   );
   for await (const { record, raw, info } of records) {
-    const broken = record.find((cell) => isBroken(cell, raw));
+    const broken = brokenCell(record, raw);
     if (broken !== undefined) {
       const field = broken.trim().slice(0, 50);
       const message = `${source.filename}, line ${info.lines}: the quotes of ${field} do not end where the field does.`;
@@ -95,12 +95,18 @@ async function* relaxedRows(source: CsvSource): AsyncGenerator<Row> {
 }
 
 /**
- * Whether a cell that begins with a quote is a field whose quotes are broken, which the parser hands over as it is and which
- * may have swallowed others. One that is written by the rules is found in the record that way.
+ * The first cell that begins with a quote and is a field whose quotes are broken, which the parser hands over as it is and
+ * which may have swallowed others. One that is written by the rules is found in the record that way, behind those before it.
  */
-function isBroken(cell: string, raw: string): boolean {
-  if (cell.startsWith('"')) return !raw.includes(`"${cell.replaceAll('"', '""')}"`);
-  return /^\s+"/.test(cell) && !/"\s*$/.test(cell);
+function brokenCell(record: Row, raw: string): string | undefined {
+  let from = 0;
+  return record.find((cell) => {
+    if (!cell.startsWith('"')) return /^\s+"/.test(cell) && !/"\s*$/.test(cell);
+    const written = `"${cell.replaceAll('"', '""')}"`;
+    const at = raw.indexOf(written, from);
+    if (at >= 0) from = at + written.length;
+    return at < 0;
+  });
 }
 
 async function* parsed<T>({ path, encoding, delimiter, signal, onBytes }: CsvSource, options: Options) {

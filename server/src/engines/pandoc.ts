@@ -113,10 +113,14 @@ export async function convertMarkup(document: PandocDocument, options: PandocOpt
 
 /** Pandoc reads UTF-8 only. */
 async function decodeText({ path, filename, type }: PandocDocument, target: string): Promise<string> {
+  const openTarget = () => createWriteStream(target, { mode: 0o600 });
+  if (type === 'html') {
+    await pipeline(decodeHtmlFile(path), openTarget());
+    return target;
+  }
   const encoding = await detectEncoding(path);
-  const text = type === 'html' ? decodeHtmlFile(path) : decodeFile(path, encoding);
   try {
-    await pipeline(text, createWriteStream(target, { mode: 0o600 }));
+    await pipeline(decodeFile(path, encoding), openTarget());
     return target;
   } catch (cause) {
     if (!(cause instanceof TypeError)) throw cause;

@@ -31,8 +31,7 @@ const maxWholeMegabytes = 100;
 
 /**
  * Opens a workbook. Cells are text: numbers with all their digits, dates as ISO 8601, `TRUE` and `FALSE`, errors as shown
- * (`#DIV/0!`). Sheets of XLSX stream; with formulas as text, and for XLSB, XLS and
- * ODS, the workbook is read as a whole.
+ * (`#DIV/0!`). Sheets of XLSX stream; with formulas as text, and for XLSB, XLS and ODS, the workbook is read as a whole.
  *
  * @throws Failure `password_required`, `invalid_input` for a damaged file, `resource_limit` for one too large.
  */

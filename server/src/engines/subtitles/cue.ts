@@ -130,9 +130,9 @@ export function clock(milliseconds: number, separator: ',' | '.'): string {
   return `${pad(rounded / 3_600_000)}:${minutes}:${pad((rounded / 1000) % 60)}${separator}${pad(rounded % 1000, 3)}`;
 }
 
-/** The lines of a text, whatever ends them; some programs write CR CR LF. */
+/** The lines of a text, whatever ends them; some programs write CR CR LF. Bounded: a file of nothing else stays quick to read. */
 export function linesOf(text: string): string[] {
-  return text.split(/\r*\n|\r/);
+  return text.split(/\r{0,4}\n|\r/);
 }
 
 /** @throws Failure `invalid_input` when a file has no cue. */

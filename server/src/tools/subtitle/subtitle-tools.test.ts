@@ -123,6 +123,11 @@ async function asSrt(name: string, text: string): Promise<string> {
   return textOf(run.outputs[0]?.path);
 }
 
+test('reads a file of line ends by the million as any other', async () => {
+  const cue = '1\n00:00:01,000 --> 00:00:02,500\nA\n';
+  expect(await asSrt('returns.srt', cue + '\r'.repeat(4_000_000))).toBe(cue);
+});
+
 test('reads SubRip as others write it', async () => {
   const usual = '1\n00:00:01,000 --> 00:00:02,500\nA\nB\n\n2\n00:00:03,000 --> 00:00:04,000\n42\n';
   expect(await asSrt('ends.srt', usual.replaceAll('\n', '\r\r\n'))).toBe(usual);

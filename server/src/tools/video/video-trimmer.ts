@@ -40,8 +40,8 @@ export default defineTool({
       assertStartsWithin(video, chosen.start);
       const type = keptVideoType(given);
       const range = { start: chosen.start, duration: lengthOf(chosen) };
-      const frames = await partFrames(video, video.picture, range, isSeekable(video), signal);
-      const isEncoded = chosen.precise || !canBeCopied(frames, chosen.start, type);
+      const framesOf = () => partFrames(video, video.picture, range, isSeekable(video), signal);
+      const isEncoded = chosen.precise || !canBeCopied(await framesOf(), chosen.start, type);
       if (isEncoded && !chosen.precise)
         log(`"${video.file.filename}" cannot be cut there without encoding: it is encoded again`);
       await writeVideo({
